@@ -1,0 +1,15 @@
+"""The agents: one file each, behind the one interface of ``base``. They never touch Redis.
+
+Adding one is one file and one entry in ``AGENTS``.
+"""
+
+from __future__ import annotations
+
+from orchestrator.agents.base import Agent, Context, JobResult, Work
+from orchestrator.agents.chemistry import ChemistryAgent
+from orchestrator.agents.qm import QuantumAgent
+from orchestrator.agents.summary import SummaryAgent
+
+AGENTS: dict[str, Agent] = {agent.name: agent for agent in (ChemistryAgent(), QuantumAgent(), SummaryAgent())}
+
+__all__ = ["AGENTS", "Agent", "Context", "JobResult", "Work"]

@@ -1,0 +1,83 @@
+"""What an agent is: it turns its step into exact specs, and the results of those jobs into findings."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
+
+from orchestrator.state import Finding, Goal, Plan, Species, Step
+from tasks.results import Artifact, Failure, ProgramResult, QuantumResult
+from tasks.specs import ProgramSpec, QuantumSpec
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobResult:
+    """What became of one job of a step."""
+
+    job_id: str
+    spec: QuantumSpec | ProgramSpec
+    #: ``SUCCEEDED``, ``FAILED`` or ``CANCELLED``
+    state: str
+    result: QuantumResult | ProgramResult | None = None
+    failure: Failure | None = None
+    artifacts: tuple[Artifact, ...] = ()
+    compute_seconds: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Context:
+    """What an agent sees of the run besides its step.
+
+    Attributes
+    ----------
+    workspace
+        The shared folder; artifacts are relative to it.
+    folder
+        The run's own folder in it, where an agent may write new files.
+    offered
+        Engines that workers have declared, for resolving ``auto``.
+    plan
+        The run's plan with the states of its steps, for the report.
+    """
+
+    run_id: str
+    request: str
+    species: tuple[Species, ...]
+    findings: tuple[Finding, ...]
+    workspace: Path
+    folder: Path
+    offered: frozenset[str] = frozenset()
+    plan: Plan = field(default_factory=Plan)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """What a step needs next: jobs to be computed, or nothing more because it is done with these findings."""
+
+    specs: tuple[QuantumSpec | ProgramSpec, ...] = ()
+    finding: Finding | None = None
+    #: molecules as this step knows them now; None: unchanged
+    species: tuple[Species, ...] | None = None
+    #: why the step cannot be done; empty: it can
+    error: str = ""
+
+
+class Agent(ABC):
+    """One agent; adding one is one file and one entry in ``orchestrator.agents``."""
+
+    name: ClassVar[str]
+    description: ClassVar[str]
+
+    @abstractmethod
+    def plan_jobs(self, step: Step, context: Context) -> Work:
+        """Begin a step: give the exact specs of its first round, or its findings if no job is needed."""
+
+    @abstractmethod
+    def interpret(self, step: Step, context: Context, results: Sequence[JobResult]) -> Work:
+        """Look at the results of the newest round: give findings, or the specs of another round."""
+
+
+__all__ = ["Agent", "Context", "Finding", "Goal", "JobResult", "Species", "Step", "Work"]

@@ -1,0 +1,112 @@
+"""The chemistry agent: what the molecules are, and their first 3D structures. It needs no job."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from orchestrator.agents.base import Agent, Context, JobResult, Work
+from orchestrator.agents.text import counted, signed, slugs
+from orchestrator.chemistry.geometry import embed
+from orchestrator.chemistry.molecules import Identity, identify
+from orchestrator.state import Column, Finding, Quantity, Species, Step, Table
+from tasks.errors import InputError
+from tasks.results import Artifact
+from tasks.workspace import write_artifact
+
+
+class ChemistryAgent(Agent):
+    """Checks and canonicalises molecules, gives formula, mass and charge, and makes 3D structures (RDKit)."""
+
+    name: ClassVar[str] = "chemistry_agent"
+    description: ClassVar[str] = "Identity of molecules: SMILES, formula, mass, charge, multiplicity, 3D structure"
+
+    def plan_jobs(self, step: Step, context: Context) -> Work:
+        """Do the whole step at once; doing it again writes the same files again."""
+        wants_structure = "structure" in step.goal.properties
+        species, artifacts, notes, failures = [], [], [], []
+        identities: list[Identity] = []
+        for one, slug in zip(context.species, slugs(context.species), strict=True):
+            size = max(one.atoms, 1)
+            try:
+                identity = identify(one.smiles, max_atoms=size)
+                identities.append(identity)
+                if wants_structure:
+                    geometry = embed(one.smiles, max_atoms=size)
+                    path = context.folder / "structures" / f"{slug}.xyz"
+                    artifact = write_artifact(path, geometry.xyz.encode(), context.workspace, "geometry")
+                    artifacts.append(artifact)
+                    species.append(_identified(one, identity, artifact, geometry.method))
+                    if geometry.force_field != "MMFF94s" and identity.atoms > 1:
+                        notes.append(f"{one.name}: MMFF94s has no parameters; 3D structure by {geometry.method}.")
+                else:
+                    species.append(_identified(one, identity, None, ""))
+            except InputError as error:
+                failures.append(f"{one.name}: {error}")
+        if failures:
+            return Work(error="; ".join(failures))
+        if not species:
+            return Work(error="no molecules to identify")
+        finding = Finding(
+            step=step.number,
+            agent=self.name,
+            summary=_summary(species, identities, wants_structure),
+            table=_table(species, identities),
+            artifacts=tuple(artifacts),
+            notes=tuple(notes),
+            values=tuple(
+                Quantity(species=one.name, name="mass", value=identity.mass_dalton, unit="g/mol")
+                for one, identity in zip(species, identities, strict=True)
+            ),
+        )
+        return Work(finding=finding, species=tuple(species))
+
+    def interpret(self, step: Step, context: Context, results: Sequence[JobResult]) -> Work:
+        """Never needed, since no jobs are submitted; gives the same findings."""
+        return self.plan_jobs(step, context)
+
+
+def _identified(species: Species, identity: Identity, geometry: Artifact | None, level: str) -> Species:
+    return species.model_copy(
+        update={
+            "smiles": identity.smiles,
+            "formula": identity.formula,
+            "mass_dalton": round(identity.mass_dalton, 3),
+            "charge": identity.charge,
+            "atoms": identity.atoms,
+            "geometry": geometry or species.geometry,
+            "geometry_level": level or species.geometry_level,
+        }
+    )
+
+
+def _table(species: Sequence[Species], identities: Sequence[Identity]) -> Table:
+    columns = ("Molecule", ""), ("SMILES", ""), ("Formula", ""), ("Molar mass", "g/mol"), ("Charge", "e")
+    more = ("Multiplicity", ""), ("Atoms", ""), ("Quaternary ammonium", "")
+    return Table(
+        columns=tuple(Column(title=title, unit=unit) for title, unit in (*columns, *more)),
+        rows=tuple(
+            (
+                one.name,
+                one.smiles,
+                one.formula,
+                f"{identity.mass_dalton:.3f}",
+                signed(one.charge),
+                str(one.multiplicity),
+                str(one.atoms),
+                "yes" if identity.quaternary_ammonium else "no",
+            )
+            for one, identity in zip(species, identities, strict=True)
+        ),
+    )
+
+
+def _summary(species: Sequence[Species], identities: Sequence[Identity], structures: bool) -> str:
+    if len(species) == 1:
+        one = species[0]
+        text = f"{one.name} is {one.formula}, {identities[0].mass_dalton:.3f} g/mol, charge {signed(one.charge)}"
+        text += f", {counted(one.atoms, 'atom')}"
+    else:
+        text = f"{len(species)} molecules identified"
+    made = f"; {counted(len(species), '3D structure')} made" if structures else ""
+    return f"{text}{made}."

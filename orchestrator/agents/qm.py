@@ -1,0 +1,159 @@
+"""The quantum chemistry agent: exact specs for a step's molecules, and tables out of their results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from orchestrator.agents.base import Agent, Context, JobResult, Work
+from orchestrator.agents.compare import compare
+from orchestrator.agents.qm_table import charge_note, quantities, table
+from orchestrator.agents.text import counted, listed, slugs
+from orchestrator.chemistry.complete import complete_spec
+from orchestrator.chemistry.geometry import broken_bonds
+from orchestrator.planning.specs import spec_for
+from orchestrator.state import Finding, Species, Step
+from tasks.errors import InputError
+from tasks.results import Artifact, QuantumResult
+from tasks.specs import QuantumSpec
+from tasks.workspace import intact, write_artifact
+
+
+class QuantumAgent(Agent):
+    """Optimises geometries and computes energies, orbitals, dipole moments and charges."""
+
+    name: ClassVar[str] = "qm_agent"
+    description: ClassVar[str] = "Quantum chemistry: optimisation, energy, HOMO, LUMO, gap, dipole moment, charges"
+
+    def plan_jobs(self, step: Step, context: Context) -> Work:
+        """Give one exact spec a molecule, at the geometry that it has by now."""
+        specs: list[QuantumSpec] = []
+        failures: list[str] = []
+        for one in context.species:
+            if one.error:
+                continue
+            try:
+                xyz = _geometry(one, context.workspace)
+                spec = spec_for(one, step.goal, xyz)
+                # Its size was checked when the request was read.
+                specs.append(complete_spec(spec, context.offered, max_atoms=max(one.atoms, 1)))
+            except InputError as error:
+                failures.append(f"{one.name}: {error}")
+        if failures:
+            return Work(error="; ".join(failures))
+        if not specs:
+            left_out = "; ".join(f"{one.name}: {one.error}" for one in context.species if one.error)
+            return Work(error=f"no molecule is left to compute ({left_out or 'none was named'})")
+        return Work(specs=tuple(specs))
+
+    def interpret(self, step: Step, context: Context, results: Sequence[JobResult]) -> Work:
+        """Turn results into a table; what failed is said and left out of later steps, the rest goes on."""
+        by_smiles = {r.spec.molecule.smiles: r for r in results if isinstance(r.spec, QuantumSpec)}
+        species: list[Species] = []
+        done: list[tuple[Species, QuantumResult]] = []
+        files: list[Artifact] = []
+        notes: list[str] = []
+        for one, slug in zip(context.species, slugs(context.species), strict=True):
+            job = by_smiles.get(one.smiles)
+            if one.error or job is None:
+                species.append(one if one.error else one.model_copy(update={"error": "was not computed"}))
+            elif job.state != "SUCCEEDED" or not isinstance(job.result, QuantumResult):
+                reason = _why(job)
+                notes.append(f"{one.name} failed: {reason}")
+                species.append(one.model_copy(update={"error": f"step {step.number}: {reason}"}))
+            else:
+                if job.result.xyz and isinstance(job.spec, QuantumSpec) and job.spec.task == "optimisation":
+                    one, file = _optimised(one, slug, step, job.result, context)
+                    files.append(file)
+                    notes += _integrity(one, job.result)
+                done.append((one, job.result))
+                species.append(one)
+        if not done:
+            return Work(error="; ".join(notes) or "no job gave a result", species=tuple(species))
+        finding = self._finding(step, done, results, files, notes)
+        return Work(finding=finding, species=tuple(species))
+
+    def _finding(
+        self,
+        step: Step,
+        done: Sequence[tuple[Species, QuantumResult]],
+        results: Sequence[JobResult],
+        files: Sequence[Artifact],
+        notes: Sequence[str],
+    ) -> Finding:
+        failed = [note for note in notes if " failed: " in note]
+        wanted = step.goal.properties
+        values = quantities(done)
+        names = listed([one.name for one, _ in done])
+        doing = "Optimised" if step.goal.task == "optimisation" else "Computed"
+        sentences = [f"{doing} {names if len(done) <= 4 else counted(len(done), 'molecule')} ({step.goal.protocol})."]
+        if step.goal.compare:
+            sentences += compare(values, wanted)
+        sentences += [f"{note}." if not note.endswith(".") else note for note in failed]
+        more = list(notes)
+        if "charges" in wanted:
+            more += [note for one, result in done if (note := charge_note(one, result))]
+        return Finding(
+            step=step.number,
+            agent=self.name,
+            summary=" ".join(sentences),
+            table=table(done, step.goal),
+            artifacts=(*files, *(a for r in results for a in r.artifacts)),
+            notes=tuple(more),
+            values=values,
+            level=_level(step, done),
+            compute_seconds=round(sum(r.compute_seconds for r in results), 3),
+        )
+
+
+def _geometry(species: Species, workspace: Path) -> str | None:
+    """Read a molecule's structure from the workspace; None: it has none yet.
+
+    Raises
+    ------
+    InputError
+        If the file is gone or is not what was recorded.
+    """
+    if species.geometry is None:
+        return None
+    path = workspace / species.geometry.path
+    remedy = "Start the run again: its files in the workspace are no longer complete."
+    if not path.is_file():
+        raise InputError("geometry", species.geometry.path, "is no longer in the workspace", remedy)
+    if not intact(species.geometry, workspace):
+        raise InputError("geometry", species.geometry.path, "was changed since it was written", remedy)
+    return path.read_text(encoding="utf-8")
+
+
+def _why(job: JobResult) -> str:
+    if job.state == "CANCELLED":
+        return "was cancelled"
+    if job.failure is None:
+        return "ended without a result"
+    remedy = f" ({job.failure.remedy})" if job.failure.remedy else ""
+    return f"{job.failure.message.rstrip('.')} [{job.failure.error_class}]{remedy}"
+
+
+def _optimised(
+    species: Species, slug: str, step: Step, result: QuantumResult, context: Context
+) -> tuple[Species, Artifact]:
+    """Put a molecule on its optimised geometry, as a file of the run."""
+    path = context.folder / "structures" / f"{slug}-step{step.number}.xyz"
+    artifact = write_artifact(path, (result.xyz or "").encode(), context.workspace, "geometry")
+    return species.model_copy(
+        update={"geometry": artifact, "geometry_level": result.level or step.goal.method}
+    ), artifact
+
+
+def _integrity(species: Species, result: QuantumResult) -> list[str]:
+    """Say so if an optimisation has pulled a molecule apart."""
+    broken = broken_bonds(species.smiles, result.xyz or "")
+    if not broken:
+        return []
+    return [f"{species.name}: the optimised structure is no longer this molecule: {listed(broken)}. Do not compare it."]
+
+
+def _level(step: Step, done: Sequence[tuple[Species, QuantumResult]]) -> str:
+    used = {(r.level or step.goal.protocol, f"{r.engine} {r.engine_version}".strip()) for _, r in done}
+    return "; ".join(", ".join(filter(None, pair)) for pair in sorted(used))

@@ -1,0 +1,100 @@
+"""The summary agent: merges what the steps found out into an answer, a figure and a report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from orchestrator.agents.base import Agent, Context, JobResult, Work
+from orchestrator.figures import MAX_COLUMNS, Levels, level_diagram
+from orchestrator.report import report_markdown, table_text
+from orchestrator.state import Finding, Plan, Step, StepStatus
+from tasks.results import Artifact
+from tasks.workspace import write_artifact
+
+
+class SummaryAgent(Agent):
+    """Writes ``report.md`` and its figures, and the answer for the terminal (the finding's summary)."""
+
+    name: ClassVar[str] = "summary_agent"
+    description: ClassVar[str] = "Answer, report and figures out of the findings of a run"
+
+    def plan_jobs(self, step: Step, context: Context) -> Work:
+        """Do the whole step at once; doing it again writes the same files again."""
+        if not context.findings:
+            return Work(error="nothing was found out that could be summed up")
+        figures, drawn = self._figures(context)
+        plan = _as_done(context.plan, step)
+        sentences = answer_text(context.findings)
+        report = report_markdown(
+            request=context.request,
+            run_id=context.run_id,
+            plan=plan,
+            species=context.species,
+            findings=context.findings,
+            figures=drawn,
+            answer=sentences,
+        )
+        path = context.folder / "report.md"
+        written = write_artifact(path, report.encode(), context.workspace, "report")
+        # The summary is the terminal's answer: sentences, the last table, and where to read on.
+        answer = [sentences]
+        main = _main(context.findings)
+        if main.table and main.table.rows:
+            answer += ["", table_text(main.table)]
+        level = next((f.level for f in reversed(context.findings) if f.level), "")
+        protocol = step.goal.protocol
+        answer += ["", f"Level: {protocol} ({level})" if level else f"Level: {protocol}"] if protocol else []
+        answer += ["", *(f"{a.role.capitalize()}: {a.path}" for a in (written, *figures))]
+        finding = Finding(step=step.number, agent=self.name, summary="\n".join(answer), artifacts=(written, *figures))
+        return Work(finding=finding)
+
+    def interpret(self, step: Step, context: Context, results: Sequence[JobResult]) -> Work:
+        """Never needed, since no jobs are submitted; gives the same findings."""
+        return self.plan_jobs(step, context)
+
+    def _figures(self, context: Context) -> tuple[list[Artifact], list[tuple[str, str]]]:
+        """Draw the level diagram if there are orbital energies; give the files, and path and caption for the report."""
+        with_orbitals = [f for f in context.findings if any(v.name in ("homo", "lumo") for v in f.values)]
+        asked = {p for step in context.plan.steps if step.agent == "qm_agent" for p in step.goal.properties}
+        if not with_orbitals or (context.plan.steps and not asked & {"homo", "lumo", "gap"}):
+            return [], []
+        finding = with_orbitals[-1]
+        values = {(v.species, v.name): v.value for v in finding.values}
+        levels = [
+            Levels(
+                name=one.name,
+                formula=one.formula,
+                homo_ev=values.get((one.name, "homo")),
+                lumo_ev=values.get((one.name, "lumo")),
+            )
+            for one in context.species
+        ]
+        levels = [one for one in levels if one.homo_ev is not None or one.lumo_ev is not None]
+        goal = next((s.goal for s in context.plan.steps if s.number == finding.step), None)
+        protocol = goal.protocol if goal and goal.protocol else finding.level
+        phase = f"in implicit {goal.solvent}" if goal and goal.solvent else "in the gas phase"
+        left_out = len(levels) - MAX_COLUMNS
+        more = f" The first {MAX_COLUMNS} of {len(levels)} molecules." if left_out > 0 else ""
+        text = protocol.replace(f" in {goal.solvent}", "") if goal and goal.solvent else protocol
+        caption = f"HOMO and LUMO energies, {text}, {phase}; vertical orbital energies, one conformer each.{more}"
+        path = context.folder / "figures" / "levels.png"
+        artifact = write_artifact(path, level_diagram(levels, caption), context.workspace, "figure")
+        return [artifact], [("figures/levels.png", caption)]
+
+
+def answer_text(findings: Sequence[Finding]) -> str:
+    """Give the sentences that answer the request: those of the last step that computed something."""
+    return _main(findings).summary
+
+
+def _main(findings: Sequence[Finding]) -> Finding:
+    """Give the finding that answers the request: the last one of a quantum step, else the last."""
+    return next((f for f in reversed(findings) if f.agent == "qm_agent"), findings[-1])
+
+
+def _as_done(plan: Plan, step: Step) -> Plan:
+    """Give the plan as it will stand when this step is done, as it is in its own report."""
+    if any(s.number == step.number for s in plan.steps):
+        return plan.replace(step.model_copy(update={"status": StepStatus.DONE, "error": ""}))
+    return plan

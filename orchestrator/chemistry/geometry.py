@@ -1,0 +1,112 @@
+"""3D structures from SMILES, the same each time: distance geometry, then a force field."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from rdkit import Chem
+from rdkit.Chem import rdDistGeom, rdForceFieldHelpers
+
+from orchestrator.chemistry.molecules import DEFAULT_MAX_ATOMS, canonical, parse
+from tasks.elements import Atom, parse_xyz, write_xyz
+from tasks.errors import InputError
+
+SEED = 20_260
+#: several starts find the chair of a six-membered ring; above this size one has to do
+_CONFORMERS = 10
+_CONFORMERS_UP_TO_ATOMS = 100
+_STEPS = 2000
+#: a bond longer than this times the sum of its covalent radii is taken as broken
+_BROKEN = 1.5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Geometry:
+    """A 3D structure and how it was made.
+
+    Attributes
+    ----------
+    xyz
+        XYZ format, ångström; heavy atoms in the order of the canonical SMILES, then hydrogens.
+    force_field
+        ``MMFF94s``, ``UFF`` (where MMFF94s has no parameters), or empty where neither has (plain distance geometry).
+    """
+
+    xyz: str
+    force_field: str
+    conformers: int
+
+    @property
+    def method(self) -> str:
+        """How it was made, as a report says it."""
+        return f"ETKDGv3 + {self.force_field}" if self.force_field else "ETKDGv3, no force field"
+
+
+def embed(smiles: str, field: str = "molecule.smiles", max_atoms: int = DEFAULT_MAX_ATOMS) -> Geometry:
+    """Make a 3D structure: ETKDGv3 with a fixed seed, then MMFF94s, the lowest of ten conformers.
+
+    Sources: ETKDGv3, Wang, Witek, Landrum, Riniker, J. Chem. Inf. Model. 60 (2020) 2044; MMFF94s, Halgren, J. Comput.
+    Chem. 20 (1999) 720; UFF, Rappé et al., J. Am. Chem. Soc. 114 (1992) 10024.
+
+    Raises
+    ------
+    InputError
+        If the SMILES cannot be used, or no structure was found for it.
+    """
+    # From the canonical form: two spellings of one molecule give one structure, atom by atom.
+    text = canonical(parse(smiles, field, max_atoms))
+    mol = Chem.AddHs(Chem.MolFromSmiles(text))
+    count = _CONFORMERS if 1 < mol.GetNumAtoms() <= _CONFORMERS_UP_TO_ATOMS else 1
+    parameters = rdDistGeom.ETKDGv3()
+    parameters.randomSeed = SEED
+    parameters.numThreads = 1
+    found = list(rdDistGeom.EmbedMultipleConfs(mol, count, parameters))
+    if not found:
+        parameters.useRandomCoords = True
+        found = list(rdDistGeom.EmbedMultipleConfs(mol, count, parameters))
+    if not found:
+        raise InputError(field, smiles, "has no 3D structure that could be found", "Give coordinates as XYZ.")
+    force_field, best = _relax(mol, found)
+    positions = mol.GetConformer(best).GetPositions()
+    atoms = [Atom(a.GetSymbol(), *map(float, positions[a.GetIdx()])) for a in mol.GetAtoms()]
+    made = Geometry(xyz="", force_field=force_field, conformers=len(found))
+    xyz = write_xyz(atoms, f"{text} ({made.method}, seed {SEED})")
+    return Geometry(xyz=xyz, force_field=force_field, conformers=len(found))
+
+
+def _relax(mol: Chem.Mol, conformers: list[int]) -> tuple[str, int]:
+    """Minimise all conformers in place; give the force field and the id of the lowest one."""
+    if mol.GetNumAtoms() == 1:
+        return "", conformers[0]
+    if rdForceFieldHelpers.MMFFHasAllMoleculeParams(mol):
+        name = "MMFF94s"
+        results = rdForceFieldHelpers.MMFFOptimizeMoleculeConfs(
+            mol, numThreads=1, maxIters=_STEPS, mmffVariant="MMFF94s"
+        )
+    elif rdForceFieldHelpers.UFFHasAllMoleculeParams(mol):
+        name = "UFF"
+        results = rdForceFieldHelpers.UFFOptimizeMoleculeConfs(mol, numThreads=1, maxIters=_STEPS)
+    else:
+        return "", conformers[0]
+    energies = [energy if math.isfinite(energy) else math.inf for _, energy in results]
+    return name, conformers[min(range(len(energies)), key=energies.__getitem__)]
+
+
+def broken_bonds(smiles: str, xyz: str) -> list[str]:
+    """Name the bonds of the SMILES that a structure no longer has, as ``C1-N2 (2.91 Å)``.
+
+    The structure must hold its atoms in the order of ``embed``, which engines keep.
+    """
+    atoms = parse_xyz(xyz)
+    mol = Chem.AddHs(Chem.MolFromSmiles(canonical(parse(smiles, max_atoms=1_000_000))))
+    if [a.GetSymbol() for a in mol.GetAtoms()] != [a.symbol for a in atoms]:
+        return ["the atoms are not those of the SMILES"]
+    table = Chem.GetPeriodicTable()
+    broken = []
+    for bond in mol.GetBonds():
+        i, j = bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()
+        length = math.dist(atoms[i][1:], atoms[j][1:])
+        if length > _BROKEN * (table.GetRcovalent(atoms[i].symbol) + table.GetRcovalent(atoms[j].symbol)):
+            broken.append(f"{atoms[i].symbol}{i + 1}-{atoms[j].symbol}{j + 1} ({length:.2f} Å)")
+    return broken

@@ -1,0 +1,13 @@
+"""From the words of a request to a plan: what is asked, whether it is complex, which agent, which steps, at what cost.
+
+Everything here is dry: no Redis, no job, no language model. What the rules cannot decide they refuse (``Abstained``).
+"""
+
+from __future__ import annotations
+
+from orchestrator.planning.cost import Cost, estimate
+from orchestrator.planning.decide import Abstained, decide, make_plan
+from orchestrator.planning.preview import dry_run
+from orchestrator.planning.request import Request, read_request
+
+__all__ = ["Abstained", "Cost", "Request", "decide", "dry_run", "estimate", "make_plan", "read_request"]

@@ -1,0 +1,189 @@
+"""Plans by rule: identify the molecules, optimise them cheaply, compute what was asked at the level asked, sum up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from orchestrator.planning.levels import is_tight_binding
+from orchestrator.planning.request import Request
+from orchestrator.planning.specs import spec_for
+from orchestrator.state import Goal, Plan, Species, Step
+from tasks.errors import InputError
+from tasks.methods import find_basis, find_method
+
+DEFAULT_METHOD, DEFAULT_BASIS = "B3LYP", "def2-SVP"
+GEOMETRY_METHOD = "GFN2-xTB"
+FORCE_FIELD = "MMFF94s"
+#: what is computed where two molecules are compared without saying in what
+DEFAULT_PROPERTIES = ("homo", "lumo", "gap", "dipole")
+_IDENTITY = ("smiles", "formula", "mass", "charge")
+_WORDS = {
+    "homo": "HOMO",
+    "lumo": "LUMO",
+    "gap": "HOMO–LUMO gap",
+    "energy": "energy",
+    "dipole": "dipole moment",
+    "charges": "Mulliken charges",
+    "geometry": "geometry",
+    "smiles": "canonical SMILES",
+    "formula": "formula",
+    "mass": "molar mass",
+    "charge": "charge",
+    "multiplicity": "multiplicity",
+    "atoms": "number of atoms",
+    "structure": "3D structure",
+    "identity": "identity",
+}
+
+
+@dataclass(frozen=True)
+class _Stage:
+    """One quantum step before it has its number."""
+
+    task: str
+    method: str
+    basis: str | None
+
+    @property
+    def level(self) -> str:
+        return f"{self.method}/{self.basis}" if self.basis else self.method
+
+
+def build_plan(request: Request) -> Plan:
+    """Give the plan of a request that names molecules and something to find out about them.
+
+    Raises
+    ------
+    InputError
+        If the level of theory contradicts itself.
+    """
+    electronic = request.electronic
+    if not electronic and not request.identity and request.compare:
+        electronic = DEFAULT_PROPERTIES
+    identity = tuple(dict.fromkeys((*_IDENTITY, *request.identity, *(("structure",) if electronic else ()))))
+    compare = request.compare and len(request.species) > 1
+    names = _names(request.species)
+    steps = [
+        Step(
+            number=1,
+            agent="chemistry_agent",
+            description=f"Identify {names}: {_list(identity)}",
+            goal=Goal(properties=identity, compare=compare),
+        )
+    ]
+    stages = _stages(request, electronic) if electronic else []
+    protocol = _protocol(stages, request.level.solvent)
+    for index, stage in enumerate(stages):
+        last = index == len(stages) - 1
+        wanted = electronic if last else ("geometry",)
+        if stage.task == "single_point":
+            wanted = tuple(p for p in wanted if p != "geometry") or ("energy",)
+        number = len(steps) + 1
+        goal = Goal(
+            properties=wanted,
+            task="optimisation" if stage.task == "optimisation" else "single_point",
+            method=stage.method,
+            basis=stage.basis,
+            solvent=request.level.solvent,
+            engine=_engine(request, stage),
+            compare=compare and last,
+            geometry_step=number - 1 if index else None,
+            protocol=protocol if last else stage.level,
+        )
+        _check(goal, request.species)
+        description = _describe(stage, goal, names)
+        steps.append(
+            Step(number=number, agent="qm_agent", description=description, depends_on=(number - 1,), goal=goal)
+        )
+    _refuse_unused_engine(request, stages)
+    before = tuple(step.number for step in steps)
+    steps.append(
+        Step(
+            number=len(steps) + 1,
+            agent="summary_agent",
+            description="Compare, and write the report" if compare else "Write the report",
+            depends_on=before,
+            goal=Goal(properties=electronic or identity, compare=compare, protocol=protocol),
+        )
+    )
+    title = " ".join(request.text.split())
+    return Plan(title=title if len(title) <= 120 else f"{title[:119]}…", steps=tuple(steps))
+
+
+def _stages(request: Request, electronic: tuple[str, ...]) -> list[_Stage]:
+    """Give the quantum steps: usually an optimisation by tight binding, then a single point by DFT."""
+    level = request.level
+    method = level.method or DEFAULT_METHOD
+    if is_tight_binding(method):
+        if level.basis:
+            raise InputError(
+                "basis", level.basis, f"cannot be chosen with {method}", "It brings its own: leave it out."
+            )
+        return [_Stage("single_point" if request.optimise is None else "optimisation", method, None)]
+    basis = find_basis(level.basis or DEFAULT_BASIS)
+    only_geometry = electronic == ("geometry",)
+    if request.optimise is None:
+        return [_Stage("single_point", method, basis)]
+    if level.optimise_at_level or (only_geometry and (level.method or level.basis) and not level.geometry_method):
+        return [_Stage("optimisation", method, basis)]
+    geometry_method = level.geometry_method or GEOMETRY_METHOD
+    geometry_basis = None
+    if not is_tight_binding(geometry_method):
+        geometry_basis = find_basis(level.geometry_basis or basis)
+    elif level.geometry_basis:
+        remedy = "It brings its own: leave it out."
+        raise InputError("basis", level.geometry_basis, f"cannot be chosen with {geometry_method}", remedy)
+    optimisation = _Stage("optimisation", geometry_method, geometry_basis)
+    if only_geometry and not level.method and not level.basis:
+        return [optimisation]
+    return [optimisation, _Stage("single_point", method, basis)]
+
+
+def _protocol(stages: list[_Stage], solvent: str | None) -> str:
+    """Give the level as a paper writes it: that of the properties, then ``//``, then that of the geometry."""
+    if not stages:
+        return ""
+    final = stages[-1]
+    level = final.level
+    if final.task == "single_point":
+        level += f"//{stages[0].level if len(stages) > 1 else FORCE_FIELD}"
+    return f"{level} in {solvent}" if solvent else level
+
+
+def _engine(request: Request, stage: _Stage) -> str:
+    return request.level.engine if request.level.engine in find_method(stage.method).engines else "auto"
+
+
+def _refuse_unused_engine(request: Request, stages: list[_Stage]) -> None:
+    engine = request.level.engine
+    if engine == "auto" or any(_engine(request, stage) == engine for stage in stages):
+        return
+    methods = " or ".join(stage.level for stage in stages) or "this"
+    right = ", ".join(sorted({name for stage in stages for name in find_method(stage.method).engines}))
+    raise InputError("engine", engine, f"does not offer {methods}", f"It is computed by {right or 'no engine'}.")
+
+
+def _check(goal: Goal, species: tuple[Species, ...]) -> None:
+    for one in species:
+        spec_for(one, goal)
+
+
+def _describe(stage: _Stage, goal: Goal, names: str) -> str:
+    where = f" in {goal.solvent}" if goal.solvent else ""
+    wanted = _list(tuple(p for p in goal.properties if p != "geometry"))
+    if stage.task == "optimisation":
+        also = f"; {wanted}" if wanted else ""
+        return f"Optimise {names} with {stage.level}{where}{also}"
+    geometry = f"the geometries of step {goal.geometry_step}" if goal.geometry_step else "force-field geometries"
+    return f"Single points of {names} with {stage.level}{where} at {geometry}: {wanted or 'energy'}"
+
+
+def _list(properties: tuple[str, ...]) -> str:
+    return ", ".join(_WORDS[p] for p in properties)
+
+
+def _names(species: tuple[Species, ...]) -> str:
+    names = [one.name for one in species]
+    if len(names) > 4:
+        return f"{len(names)} molecules"
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

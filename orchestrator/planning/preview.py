@@ -1,0 +1,100 @@
+"""What a request would do, without doing it: decision, steps, exact specs, cost. Nothing is written or queued."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orchestrator.chemistry.complete import complete_spec
+from orchestrator.chemistry.molecules import DEFAULT_MAX_ATOMS
+from orchestrator.planning.cost import Cost, estimate
+from orchestrator.planning.decide import make_plan
+from orchestrator.planning.specs import spec_for
+from orchestrator.state import Species, Step
+from tasks.specs import dump_spec
+
+
+def dry_run(
+    request_text: str, offered: frozenset[str] | None = None, max_atoms: int = DEFAULT_MAX_ATOMS
+) -> dict[str, Any]:
+    """Say what a run of this request would do.
+
+    Parameters
+    ----------
+    request_text
+        The request in words.
+    offered
+        Engines that workers have declared; None: not known, and each method's first engine is shown.
+    max_atoms
+        The largest molecule that is accepted.
+
+    Returns
+    -------
+    dict
+        ``request``, ``decision``, ``plan`` (its title), ``species``, ``steps`` (``number``, ``agent``,
+        ``description``, ``depends_on``, ``protocol``, ``jobs``), ``estimated_cost``, ``queued`` (always 0). A job has
+        ``spec``, ``estimated_cost``, and ``geometry_from`` where its structure comes out of an earlier step: all of the
+        spec but that is then as it will be submitted.
+
+    Raises
+    ------
+    InputError
+        As ``make_plan``.
+    """
+    decision, plan, species = make_plan(request_text, max_atoms)
+    steps = []
+    total = 0.0
+    count = 0
+    for step in plan.steps:
+        jobs = []
+        if step.agent == "qm_agent":
+            for one in species:
+                job, cost = _job(step, one, offered, max_atoms)
+                jobs.append(job)
+                total += cost.core_seconds or 0.0
+        count += len(jobs)
+        steps.append(
+            {
+                "number": step.number,
+                "agent": step.agent,
+                "description": step.description,
+                "depends_on": list(step.depends_on),
+                "protocol": step.goal.protocol,
+                "jobs": jobs,
+            }
+        )
+    return {
+        "request": request_text,
+        "decision": decision.model_dump(mode="json"),
+        "plan": plan.title,
+        "species": [one.model_dump(mode="json", exclude={"geometry", "geometry_level", "error"}) for one in species],
+        "steps": steps,
+        "estimated_cost": {
+            "jobs": count,
+            "core_seconds": round(total, 2),
+            "core_hours": round(total / 3600, 4),
+            "note": estimate_note(count),
+        },
+        "queued": 0,
+    }
+
+
+def estimate_note(jobs: int) -> str:
+    """Say what the total rests on."""
+    return "sum over the jobs, within a factor of about three" if jobs else "no simulation is needed"
+
+
+def _job(step: Step, species: Species, offered: frozenset[str] | None, max_atoms: int) -> tuple[dict[str, Any], Cost]:
+    spec = complete_spec(spec_for(species, step.goal), offered, max_atoms)
+    cost = estimate(spec)
+    shown = dump_spec(spec)
+    job: dict[str, Any] = {"spec": shown}
+    if step.goal.geometry_step is not None:
+        del shown["molecule"]["xyz"]
+        job["geometry_from"] = f"step {step.goal.geometry_step}"
+    job["estimated_cost"] = {
+        "core_seconds": cost.core_seconds,
+        "core_hours": None if cost.core_hours is None else round(cost.core_hours, 4),
+        "basis_functions": cost.basis_functions,
+        "note": cost.note,
+    }
+    return job, cost

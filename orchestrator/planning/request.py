@@ -1,0 +1,168 @@
+"""Reading a request: which molecules, which properties, at which level, and what is asked that nothing computes yet."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from orchestrator.chemistry.complete import check_identity
+from orchestrator.chemistry.molecules import DEFAULT_MAX_ATOMS, identify
+from orchestrator.planning.levels import Level, read_level, take_solvent
+from orchestrator.planning.molecules import Found, find_molecules, to_species
+from orchestrator.planning.words import (
+    COMPARE,
+    ELECTRONIC,
+    FORCE_FIELD_STRUCTURE,
+    IDENTITY,
+    NO_OPTIMISATION,
+    NOT_COMPUTED,
+    OPTIMISE,
+    ORBITAL_ENERGY,
+    VERBS,
+)
+from orchestrator.state import Species
+from tasks.errors import InputError
+
+EXAMPLE = 'Ask for example "Compare the HOMO and LUMO energies of tetramethylammonium and N,N-dimethylpiperidinium".'
+#: the longest request that is read
+MAX_CHARACTERS = 20_000
+_SIGNS = str.maketrans({"⁺": "+", "⁻": "-", "−": "-", "‐": "-", "‑": "-", "’": "'", "‘": "'", "\u00a0": " "})
+_JOIN = r"\s*(?:,\s*(?:and|or)?|&|and|or|vs\.?|versus|with)\s+"
+#: words that may stand beside a molecule in a list without being one
+_ORDINARY = frozenset(
+    "a an and as at by for from give given homo i in it its lumo me my no of on or our please report show tell that the"
+    " their them then there these they this to us using via what when where which while why with without also both"
+    " explain discuss interpret plot list rank tabulate write print say state describe summarise summarize energies"
+    " energy gap gaps levels values value properties results result dft xtb scf cation cations anion anions ion ions"
+    " molecule molecules difference differences between each all others respectively is are has have".split()
+)  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What a request asks for.
+
+    Attributes
+    ----------
+    text
+        As it was written.
+    rest
+        The words without molecules, solvent and level, for the rules of complexity and routing.
+    electronic
+        Properties that need a simulation: ``homo``, ``lumo``, ``gap``, ``energy``, ``dipole``, ``charges``, ``geometry``.
+    identity
+        Properties that the SMILES alone gives: ``formula``, ``mass``, ``charge``, ``structure``, …
+    optimise
+        Whether an optimisation is asked for by word; None if the request says there shall be none.
+    not_computed
+        What is asked for that nothing computes yet.
+    charge, multiplicity
+        As the request states them; checked against the SMILES.
+    """
+
+    text: str
+    rest: str
+    species: tuple[Species, ...]
+    electronic: tuple[str, ...]
+    identity: tuple[str, ...]
+    level: Level
+    compare: bool
+    optimise: bool | None
+    not_computed: tuple[str, ...]
+    charge: int | None = None
+    multiplicity: int | None = None
+
+
+def read_request(text: str, max_atoms: int = DEFAULT_MAX_ATOMS) -> Request:
+    """Read a request.
+
+    Raises
+    ------
+    InputError
+        If it is empty, or something in it is meant as a molecule, method, basis, solvent or engine and is none.
+    """
+    if not text.strip():
+        raise InputError("request", text, "is empty", EXAMPLE)
+    if len(text) > MAX_CHARACTERS:
+        remedy = "Give the molecules of a large set as a file, as a batch."
+        raise InputError("request", f"{len(text)} characters", "is too long", remedy)
+    plain = text.translate(_SIGNS)
+    solvent, plain = take_solvent(plain)
+    found, rest = find_molecules(plain, max_atoms)
+    _refuse_unknown_neighbours(rest, found)
+    level, rest = read_level(rest)
+    charge, multiplicity = _stated_charge(rest), _stated_multiplicity(rest)
+    species = tuple(
+        s.model_copy(update={"multiplicity": multiplicity or s.multiplicity}) for s in to_species(found, max_atoms)
+    )
+    for one in species:
+        check_identity(identify(one.smiles, max_atoms=max_atoms), charge, multiplicity)
+    electronic, identity = _properties(rest, bool(species))
+    return Request(
+        text=text,
+        rest=rest,
+        species=species,
+        electronic=electronic,
+        identity=identity,
+        level=Level(**{**vars(level), "solvent": solvent}),
+        compare=bool(COMPARE.search(rest)),
+        optimise=None if NO_OPTIMISATION.search(rest) else bool(OPTIMISE.search(rest)),
+        not_computed=tuple(name for name, words in NOT_COMPUTED.items() if words.search(rest)),
+        charge=charge,
+        multiplicity=multiplicity,
+    )
+
+
+def _stated_charge(rest: str) -> int | None:
+    match = re.search(r"\bcharged?\s*(?:is|of|=|:)?\s*([+-]?\d+)\b(?!\s*(?:atoms?|cores?|%))", rest, re.IGNORECASE)
+    return int(match[1]) if match else None
+
+
+def _stated_multiplicity(rest: str) -> int | None:
+    if match := re.search(r"\bmultiplicity\s*(?:is|of|=|:)?\s*(\d+)\b", rest, re.IGNORECASE):
+        return int(match[1])
+    words = {"singlet": 1, "closed-shell": 1, "closed shell": 1, "doublet": 2, "triplet": 3, "quartet": 4}
+    return next((number for word, number in words.items() if re.search(rf"\b{word}\b", rest, re.IGNORECASE)), None)
+
+
+def _properties(rest: str, named: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Give the electronic and the identity properties that a text names."""
+    identity = [name for name, words in IDENTITY.items() if words.search(rest)]
+    # "3D geometry" is a force-field structure, and "HOMO energies" are no total energies.
+    without = NO_OPTIMISATION.sub(" ", FORCE_FIELD_STRUCTURE.sub(" ", rest))
+    without = ORBITAL_ENERGY.sub(lambda match: re.sub(r"energ(?:y|ies)$", " ", match[0], flags=re.IGNORECASE), without)
+    electronic = [name for name, words in ELECTRONIC.items() if words.search(without)]
+    if "smiles" in identity and not re.search(r"canonical|isomeric|smiles (?:of|for)", rest, re.IGNORECASE):
+        # The word only introduces a molecule.
+        identity.remove("smiles")
+    if not identity and not electronic and named and re.search(r"\bweights?\b", rest, re.IGNORECASE):
+        identity.append("mass")
+    return tuple(electronic), tuple(identity)
+
+
+def _refuse_unknown_neighbours(rest: str, found: list[Found]) -> None:
+    """Raise InputError for a word that stands in a list of molecules and is none that is known."""
+    for molecule in found:
+        after = re.match(rf"{_JOIN}(?:the\s+)?([A-Za-z][\w\-]*)(?=\s*(?:[.,;?!]|$)|\s+(?:at|in|with|using|by|and)\b)",
+                         rest[molecule.end :])  # fmt: skip
+        before = re.search(rf"(?:\b(?:of|for|between|compare)\s+|,\s*)(?:the\s+)?([A-Za-z][\w\-]*){_JOIN}(?:the\s+)?$",
+                           rest[: molecule.start], re.IGNORECASE)  # fmt: skip
+        for word in (match[1] for match in (after, before) if match):
+            if is_ordinary(word):
+                continue
+            remedy = "Give its SMILES in quotes, or take it out of the list."
+            raise InputError("molecule", word, "stands in the list of molecules and is no name that is known", remedy)
+
+
+def is_ordinary(word: str) -> bool:
+    """Tell whether a word can stand beside molecules, or where one could, without being meant as one."""
+    if word.lower() in _ORDINARY or word.lower().endswith(("ly", "ing")):
+        return True
+    tables = (*VERBS.values(), *ELECTRONIC.values(), *IDENTITY.values(), *NOT_COMPUTED.values(), COMPARE, OPTIMISE)
+    if any(words.fullmatch(word) for words in tables):
+        return True
+    try:
+        read_level(f"at {word} ")
+    except InputError:
+        return True
+    return read_level(word)[0] != Level()

@@ -1,0 +1,109 @@
+"""The vocabulary of requests: which words stand for which property, verb or wish, in British and American spelling."""
+
+from __future__ import annotations
+
+import re
+
+
+def _words(pattern: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w-])(?:{pattern})(?!\w)", re.IGNORECASE)
+
+
+_ORBITAL = r"(?:homo|lumo|orbitals?|frontier|gap)"
+
+#: property -> the words for it; what qm_agent gives
+ELECTRONIC = {
+    "homo": _words(r"homos?|highest occupied(?: molecular orbitals?)?|frontier orbitals?|orbital energ(?:y|ies)"),
+    "lumo": _words(r"lumos?|lowest unoccupied(?: molecular orbitals?)?|frontier orbitals?|orbital energ(?:y|ies)"),
+    "gap": _words(r"(?:homo\s*[-–/]\s*lumo\s+|band\s*|orbital\s+|energy\s+)?gaps?"),
+    "energy": _words(
+        r"(?:total|electronic|scf|ground[- ]state|single[- ]point|absolute|dft|xtb|molecular)\s+energ(?:y|ies)"
+        r"|energ(?:y|ies)(?!\s+(?:gaps?|levels?|differences?))"
+    ),
+    "dipole": _words(r"dipoles?(?:\s+moments?)?|polarity"),
+    "charges": _words(r"(?:mulliken|partial|atomic|atom)\s+charges?|mulliken(?:\s+population\w*)?|charges on|"
+                      r"population analysis|charge distribution"),
+    "geometry": _words(r"(?:re)?optimi[sz](?:e|es|ed|ing|ation|ations)|geometr(?:y|ies)|relax(?:ed|ation)?|"
+                       r"equilibrium structures?|bond lengths?"),
+}  # fmt: skip
+
+#: property -> the words for it; what chemistry_agent gives without any simulation
+IDENTITY = {
+    "formula": _words(r"(?:molecular |chemical |sum |empirical )?formulas?|formulae"),
+    "mass": _words(r"(?:molecular|molar|formula)\s+(?:weights?|mass(?:es)?)|mass(?:es)?|mol(?:ecular)?\.?\s*wt\.?|mw"),
+    "charge": _words(r"(?:formal|net|total|overall)\s+charges?|what(?:'s| is) the charge|charge of"),
+    "multiplicity": _words(r"(?:spin\s+)?multiplicit(?:y|ies)|spin states?"),
+    "atoms": _words(r"(?:number of|how many|count(?: the)?)\s+atoms?|atom counts?"),
+    "smiles": _words(r"(?:canonical(?:i[sz]e[ds]?)?|isomeric)(?:\s+(?:the\s+)?smiles)?|smiles"),
+    "structure": _words(
+        r"3[- ]?d(?:\s+(?:structures?|geometr(?:y|ies)|coordinates|models?|conformers?))?|xyz(?:\s+(?:files?|coordinates))?"
+        r"|(?:starting|initial|force[- ]field)\s+(?:structures?|geometr(?:y|ies))|cartesian coordinates"
+    ),
+    "identity": _words(
+        r"is (?:this|it) (?:a )?valid|validate|valid smiles|identify|identity|quaternary ammonium|functional groups?"
+    ),
+}
+
+#: energies of orbitals are no total energies
+ORBITAL_ENERGY = re.compile(
+    rf"{_ORBITAL}(?:\s*(?:,|and|&|/|-|–|or)\s*(?:the\s+)?{_ORBITAL})*\s+energ(?:y|ies)", re.IGNORECASE
+)
+#: a 3D structure from a force field is no optimised geometry
+FORCE_FIELD_STRUCTURE = IDENTITY["structure"]
+
+OPTIMISE = _words(r"(?:re)?optimi[sz](?:e|es|ed|ing|ation|ations)|relax(?:ed|ation)?|minimi[sz](?:e|ed|ation)")
+NO_OPTIMISATION = _words(
+    r"(?:without|no|skip(?:ping)?(?: the)?|not?)\s+(?:any\s+|geometry\s+|further\s+)*optimi[sz]\w*|unoptimi[sz]ed|do not optimi[sz]e"
+    r"|don't optimi[sz]e"
+)
+COMPARE = _words(
+    r"compar(?:e|es|ed|ing|ison)s?|versus|vs\.?|differences?|rank(?:ing)?|which(?:\s+\w+)?\s+(?:one\s+)?(?:has|have|is)"
+    r"|contrast"
+)
+DFT_WORD = _words(r"dft|density[- ]functional(?:\s+theory)?")
+
+#: the verbs of the complexity rules, by their plain form
+VERBS = {
+    "calculate": _words(r"calculat(?:e|es|ed|ing)"),
+    "compute": _words(r"comput(?:e|es|ed|ing)"),
+    "analyze": _words(r"analy[sz](?:e|es|ed|ing)"),
+    "compare": _words(r"compar(?:e|es|ed|ing)"),
+    "optimize": _words(r"optimi[sz](?:e|es|ed|ing)"),
+    "simulate": _words(r"simulat(?:e|es|ed|ing)"),
+    "find": _words(r"find(?:s|ing)?|found"),
+    "determine": _words(r"determin(?:e|es|ed|ing)"),
+    "evaluate": _words(r"evaluat(?:e|es|ed|ing)"),
+    "predict": _words(r"predict(?:s|ed|ing)?"),
+}
+#: what a method can belong to besides those verbs
+OTHER_VERBS = _words(
+    r"report|give|get|show|tell|run|perform|do|obtain|what|single[- ]points?|energ(?:y|ies)|homos?|lumos?"
+)
+
+#: asked for now and then, computed by nothing that exists yet -> how a message calls it
+NOT_COMPUTED = {
+    "vibrational frequencies and thermochemistry": _words(
+        r"frequenc(?:y|ies)|vibration(?:s|al)?|normal modes?|imaginary modes?|ir spectr(?:um|a)|raman|hessian|zero[- ]point"
+        r"|free energ(?:y|ies)|enthalp(?:y|ies)|entrop(?:y|ies)|thermochem\w*|gibbs"
+    ),
+    "NMR shifts": _words(r"nmr|chemical shifts?|shieldings?"),
+    "acidity and proton affinity": _words(r"pka|proton affinit(?:y|ies)|basicity|acidity|protonation"),
+    "binding and interaction energies": _words(r"(?:binding|interaction|dissociation|adsorption)\s+energ(?:y|ies)|binding"),
+    "solvation energies": _words(r"solvation\s+(?:free\s+)?energ(?:y|ies)|hydration\s+energ(?:y|ies)"),
+    "transition states and barriers": _words(
+        r"transition states?|barriers?|activation\s+energ(?:y|ies)|reaction paths?|reaction energ(?:y|ies)|irc|neb"
+        r"|alkaline stability|degradation|half-li(?:fe|ves)"
+    ),
+    "excited states and spectra": _words(
+        r"excited states?|excitation(?:s| energ(?:y|ies))?|td-?dft|uv[-/ ]?vis\w*|absorption spectr(?:um|a)|spectr(?:um|a)"
+        r"|fluorescence"
+    ),
+    "ionisation energies, electron affinities and reactivity indices": _words(
+        r"ioni[sz]ation (?:potentials?|energ(?:y|ies))|electron affinit(?:y|ies)|electronegativity|(?:chemical )?hardness"
+        r"|electrophilicity|fukui|redox potentials?|oxidation potentials?|polari[sz]abilit(?:y|ies)"
+    ),
+    "conformer searches": _words(r"conformer search\w*|conformational (?:search|analysis|landscape)"),
+    "structural similarity": _words(r"similarit(?:y|ies)|fingerprints?|tanimoto"),
+    "pictures of molecules": _words(r"(?:draw|2d (?:image|picture|depiction)s?|render)"),
+    "descriptors such as logP": _words(r"log\s?p|tpsa|descriptors?|solubility|selfies|inchi(?:key)?|cas numbers?"),
+}  # fmt: skip

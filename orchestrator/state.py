@@ -1,0 +1,207 @@
+"""The state of a run, as the graph's checkpoints hold it: summaries and references, never structures or logs.
+
+Every field has a default and every list a cap, so that an old checkpoint loads and none grows without bound.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from tasks.results import Artifact
+
+SCHEMA_VERSION = 1
+#: the most entries that a run's history keeps
+HISTORY_CAP = 200
+
+
+class Part(BaseModel):
+    """Base of everything in the state: immutable; fields of a newer version are dropped on reading."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class StepStatus(StrEnum):
+    """What became of a step."""
+
+    PENDING = "pending"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+class Species(Part):
+    """One molecule that the request is about; its structure lies in the workspace."""
+
+    name: str
+    smiles: str
+    formula: str = ""
+    #: average molar mass (IUPAC standard atomic weights)
+    mass_dalton: float | None = None
+    charge: int = 0
+    multiplicity: int = 1
+    atoms: int = 0
+    geometry: Artifact | None = None
+    #: how the geometry was made: ``ETKDGv3 + MMFF94s``, ``GFN2-xTB``, …
+    geometry_level: str = ""
+    #: why later steps leave it out; empty: they do not
+    error: str = ""
+
+
+class Decision(Part):
+    """How the supervisor decided what to do: the first rule that hit, in the fixed order."""
+
+    rule: Literal["active_plan", "complexity", "keyword_route", "abstain"] = "abstain"
+    #: the agent it went to; empty with a plan of several agents, or when abstaining
+    agent: str = ""
+    reason: str = ""
+
+
+class Goal(Part):
+    """What a quantum or chemistry step is to find out, read from the request."""
+
+    #: ``homo``, ``lumo``, ``gap``, ``energy``, ``dipole``, ``charges``, ``geometry``, ``formula``, ``mass``, …
+    properties: tuple[str, ...] = ()
+    task: Literal["single_point", "optimisation"] = "single_point"
+    method: str = "B3LYP"
+    basis: str | None = None
+    solvent: str | None = None
+    engine: str = "auto"
+    compare: bool = False
+    #: number of the step whose optimised geometry is used; None: the structure that the chemistry step made
+    geometry_step: int | None = None
+    #: the whole level of theory as a paper writes it: ``B3LYP/def2-SVP//GFN2-xTB``
+    protocol: str = ""
+
+
+class Column(Part):
+    """A column of a table of findings; the unit stands in the heading."""
+
+    title: str
+    unit: str = ""
+
+
+class Table(Part):
+    """Findings as a table: small, for the report and the terminal."""
+
+    columns: tuple[Column, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+
+
+class Quantity(Part):
+    """One number that a step found out, in full precision, for figures and for other agents."""
+
+    species: str
+    #: ``energy``, ``homo``, ``lumo``, ``gap``, ``dipole``
+    name: str
+    value: float
+    unit: str
+
+
+class Finding(Part):
+    """What one step found out."""
+
+    step: int
+    agent: str
+    summary: str
+    table: Table | None = None
+    artifacts: tuple[Artifact, ...] = ()
+    notes: tuple[str, ...] = ()
+    values: tuple[Quantity, ...] = ()
+    #: level of theory and program: ``B3LYP/def2-SVP (density fitting), pyscf 2.14.0``
+    level: str = ""
+    #: time of computing on workers, all jobs together
+    compute_seconds: float = 0.0
+
+
+class Manifest(Part):
+    """Exact specs, frozen before anything is dispatched: a file in the workspace and its hash."""
+
+    artifact: Artifact
+    #: SHA-256 of the canonical JSON of the specs
+    hash: str
+    count: int
+
+
+class Dispatched(Part):
+    """A batch of a step and round."""
+
+    batch_id: str
+    round: int
+    manifest: Manifest
+    complete: bool = False
+
+
+class Step(Part):
+    """One step of a plan; it belongs to one agent and starts when all that it depends on are done."""
+
+    number: int
+    agent: str
+    description: str
+    depends_on: tuple[int, ...] = ()
+    status: StepStatus = StepStatus.PENDING
+    goal: Goal = Goal()
+    #: rounds of jobs dispatched so far, the newest last
+    batches: tuple[Dispatched, ...] = ()
+    error: str = ""
+
+
+class Plan(Part):
+    """What the supervisor decided to do."""
+
+    title: str = ""
+    steps: tuple[Step, ...] = ()
+
+    def step(self, number: int) -> Step:
+        """Give the step of that number."""
+        return next(step for step in self.steps if step.number == number)
+
+    def replace(self, step: Step) -> Plan:
+        """Give the plan with that step in place of the one of its number."""
+        return self.model_copy(update={"steps": tuple(step if s.number == step.number else s for s in self.steps)})
+
+    def ready(self) -> list[Step]:
+        """Give the pending steps whose dependencies are all done."""
+        done = {s.number for s in self.steps if s.status is StepStatus.DONE}
+        return [s for s in self.steps if s.status is StepStatus.PENDING and set(s.depends_on) <= done]
+
+    @property
+    def ended(self) -> bool:
+        """Whether no step can go on."""
+        return not self.ready() and all(s.status is not StepStatus.RUNNING for s in self.steps)
+
+
+def _capped(old: list[str], new: list[str]) -> list[str]:
+    return [*old, *new][-HISTORY_CAP:]
+
+
+class RunState(BaseModel):
+    """The whole state of one run."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    schema_version: int = SCHEMA_VERSION
+    run_id: str = ""
+    owner: str = ""
+    request: str = ""
+    decision: Decision = Decision()
+    species: tuple[Species, ...] = ()
+    plan: Plan = Plan()
+    findings: tuple[Finding, ...] = ()
+    #: one line an event, for people
+    history: Annotated[list[str], _capped] = Field(default_factory=list)
+    #: the answer for the terminal, once there is one
+    answer: str = ""
+    report: Artifact | None = None
+    figures: tuple[Artifact, ...] = ()
+    #: why the run could not go on; empty: it could
+    error: str = ""
+    finished: bool = False
+
+
+def state_schema() -> dict[str, Any]:
+    """Give the JSON schema of the state, as the API publishes it."""
+    return RunState.model_json_schema()

@@ -1,0 +1,26 @@
+#!lua flags=allow-oom
+-- The one heartbeat of an attempt: extends the lease, stores progress and the newest checkpoint.
+-- ARGV: job, attempt, claim id, lease_ms, progress JSON or '', checkpoint JSON or '', phase.
+-- Answers: ok, cancel, yield, fenced.
+local id, n = ARGV[1], ARGV[2]
+local job, now = get_job(id), now_ms()
+local key = P .. 'attempt:' .. id .. ':' .. n
+if not job or job.state ~= 'RUNNING' or job.attempt ~= n or redis.call('HGET', key, 'claim_id') ~= ARGV[3] then
+  return reply('fenced')
+end
+redis.call('ZADD', P .. 'leased', int(now + tonumber(ARGV[4])), id)
+if ARGV[5] ~= '' then
+  put(job, { progress = ARGV[5] })
+  redis.call('HSET', key, 'progress', ARGV[5])
+end
+if ARGV[6] ~= '' and ARGV[6] ~= job.checkpoint then
+  local newest = tonumber(job.checkpoint_number or '-1')
+  local number = cjson.decode(ARGV[6]).number
+  if number > newest then put(job, { checkpoint_number = int(number), suspects = '' }) end
+  put(job, { checkpoint_before = job.checkpoint or '', checkpoint = ARGV[6] })
+  redis.call('HSET', key, 'checkpoint', ARGV[6])
+end
+redis.call('HSET', key, 'phase', ARGV[7], 'renewed_ms', int(now))
+if cancelled(job) then return reply('cancel') end
+if job.yield_requested == '1' or redis.call('HGET', P .. 'worker:' .. job.worker, 'state') == 'stopping' then return reply('yield') end
+return reply('ok')

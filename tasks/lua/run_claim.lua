@@ -1,0 +1,15 @@
+#!lua flags=allow-oom
+-- Take the run that has been ready longest, under a new epoch; the only script that raises epochs.
+-- ARGV: orchestrator, lease_ms, take-downs that make a run poison.   Answers: ok {run, inbox}, none, poison {run}.
+local now = now_ms()
+local id = redis.call('ZRANGE', P .. 'runs:ready', 0, 0)[1]
+if not id then return reply('none') end
+local run = read(P .. 'run:' .. id)
+redis.call('ZREM', P .. 'runs:ready', id)
+redis.call('ZREM', P .. 'runs:state:' .. run.state, id)
+redis.call('ZADD', P .. 'runs:state:ACTIVE', run.sequence, id)
+redis.call('ZADD', P .. 'runs:leased', int(now + tonumber(ARGV[2])), id)
+redis.call('HINCRBY', P .. 'run:' .. id, 'epoch', 1)
+redis.call('HSET', P .. 'run:' .. id, 'state', 'ACTIVE', 'holder', ARGV[1], 'changed_ms', int(now))
+local answer = tonumber(run.takedowns) >= tonumber(ARGV[3]) and 'poison' or 'ok'
+return reply(answer, { run = read(P .. 'run:' .. id), inbox = redis.call('LRANGE', P .. 'run:' .. id .. ':inbox', 0, 99) })

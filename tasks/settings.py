@@ -1,0 +1,124 @@
+"""The settings of an installation: environment variables with the prefix ``SIMRELAY_``, then defaults."""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+from pathlib import Path
+from typing import Self
+
+from platformdirs import user_data_path
+from pydantic import Field, SecretStr, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from tasks.errors import ConfigurationError
+
+
+def default_home() -> Path:
+    """Give the folder of this installation's data if ``SIMRELAY_HOME`` does not name another."""
+    return user_data_path("simrelay")
+
+
+class Settings(BaseSettings):
+    """All settings, with their units in their names."""
+
+    model_config = SettingsConfigDict(env_prefix="SIMRELAY_", frozen=True, extra="ignore", hide_input_in_errors=True)
+
+    home: Path = Field(default_factory=default_home)
+    #: Redis 8 of the user's own; empty: the embedded stack's
+    redis_url: SecretStr = SecretStr("")
+    #: shared folder of jobs and runs; empty: ``<home>/workspace``
+    workspace_path: Path | None = Field(default=None, validation_alias="SIMRELAY_WORKSPACE")
+    #: node-local folder that engines work in; empty: ``<home>/scratch``
+    scratch_path: Path | None = Field(default=None, validation_alias="SIMRELAY_SCRATCH")
+    #: first part of every key in Redis
+    key_prefix: str = "simrelay:"
+
+    # Leases (DESIGN: beat + renewal time-out + dead-man + kill grace + 2 s <= lease).
+    lease_seconds: float = Field(default=45.0, gt=0)
+    beat_seconds: float = Field(default=5.0, gt=0)
+    renew_timeout_seconds: float = Field(default=5.0, gt=0)
+    dead_man_seconds: float = Field(default=25.0, gt=0)
+    kill_grace_seconds: float = Field(default=5.0, gt=0)
+    #: how long an offer waits for its worker before it is made again
+    offer_seconds: float = Field(default=30.0, gt=0)
+    #: how long a worker cut off from Redis goes on computing
+    cut_off_grace_seconds: float = Field(default=900.0, gt=0)
+    #: how often an engine's checkpoint is copied to the workspace
+    checkpoint_interval_seconds: float = Field(default=30.0, gt=0)
+    #: how often a running program's output is read for progress
+    progress_interval_seconds: float = Field(default=1.0, gt=0)
+    #: failures of one job after which it is FAILED
+    failure_budget: int = Field(default=3, ge=1)
+    #: wait before a failed job is tried again, doubled at each failure
+    retry_delay_seconds: float = Field(default=10.0, ge=0)
+    #: how long a job may be passed over by smaller ones before a worker is kept free for it
+    reserve_after_seconds: float = Field(default=900.0, gt=0)
+
+    #: address that the orchestrator's API listens on, and its port (0: any free one)
+    api_host: str = "127.0.0.1"
+    api_port: int = Field(default=0, ge=0, le=65535)
+    #: URL of a service elsewhere, for the command line
+    api_url: str = ""
+    #: bearer token of a service elsewhere; empty: read from ``<home>/api-token``
+    api_token: SecretStr = SecretStr("")
+
+    #: the largest molecule that is accepted, in atoms
+    max_atoms: int = Field(default=400, ge=1)
+    #: the most jobs in one batch
+    max_batch_jobs: int = Field(default=20_000, ge=1)
+    log_level: str = "INFO"
+
+    @model_validator(mode="after")
+    def _times_fit(self) -> Self:
+        chain = self.beat_seconds + self.renew_timeout_seconds + self.dead_man_seconds + self.kill_grace_seconds + 2
+        if chain > self.lease_seconds:
+            raise ValueError(
+                f"lease_seconds is {self.lease_seconds:g}, but beat + renew time-out + dead-man + kill grace + 2 s"
+                f" is {chain:g}: a frozen worker's simulation could outlive its lease. Raise SIMRELAY_LEASE_SECONDS"
+                f" to {chain:g} or more"
+            )
+        return self
+
+    @property
+    def workspace(self) -> Path:
+        """The shared folder of jobs and runs."""
+        return self.workspace_path or self.home / "workspace"
+
+    @property
+    def scratch(self) -> Path:
+        """The node-local folder that engines work in."""
+        return self.scratch_path or self.home / "scratch"
+
+    def lease_ms(self) -> int:
+        """Length of a lease in milliseconds, the unit of the scripts."""
+        return round(self.lease_seconds * 1000)
+
+
+@lru_cache(maxsize=1)
+def load_settings() -> Settings:
+    """Read the settings of this process once.
+
+    Raises
+    ------
+    ConfigurationError
+        If a value cannot be used; the message names the variable.
+    """
+    try:
+        return Settings()
+    except ValueError as error:
+        raise ConfigurationError(f"settings: {error}") from error
+
+
+def environment(settings: Settings) -> dict[str, str]:
+    """Give the variables that make another process read the same settings."""
+    out = {k: v for k, v in os.environ.items() if not k.startswith("SIMRELAY_")}
+    for name, field in type(settings).model_fields.items():
+        value = getattr(settings, name)
+        if value is None:
+            continue
+        if isinstance(value, SecretStr):
+            value = value.get_secret_value()
+        key = field.validation_alias if isinstance(field.validation_alias, str) else f"SIMRELAY_{name.upper()}"
+        out[key] = str(value)
+    return out

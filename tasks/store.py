@@ -1,0 +1,102 @@
+"""Connections to Redis, and the two ways to run a script: plain for workers, awaited for the orchestrator."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import redis
+import redis.asyncio
+from redis.backoff import NoBackoff
+from redis.exceptions import NoScriptError
+from redis.retry import Retry
+
+from tasks.errors import Unreachable
+from tasks.scripts import Call, Offered, Reply, read_reply
+from tasks.settings import Settings
+
+T = TypeVar("T")
+Publish = Callable[[tuple[Offered, ...]], None]
+
+
+def connect(settings: Settings) -> redis.Redis:
+    """Open a plain client; every call ends within the renewal time-out."""
+    timeout = settings.renew_timeout_seconds
+    url = settings.redis_url.get_secret_value()
+    return redis.Redis.from_url(
+        url, socket_timeout=timeout, socket_connect_timeout=timeout, retry=Retry(NoBackoff(), 1), decode_responses=True
+    )
+
+
+def connect_async(settings: Settings) -> redis.asyncio.Redis:
+    """Open an awaited client with a pool that waits for a free connection instead of failing."""
+    url = settings.redis_url.get_secret_value()
+    timeout = settings.renew_timeout_seconds
+    pool = redis.asyncio.BlockingConnectionPool.from_url(
+        url,
+        max_connections=32,
+        timeout=30,
+        socket_timeout=max(timeout, 10),
+        socket_connect_timeout=timeout,
+    )
+    return redis.asyncio.Redis(connection_pool=pool)
+
+
+class Store:
+    """Runs scripts for plain code; offers that a script made are published at once.
+
+    Parameters
+    ----------
+    publish
+        Sends the messages of offers; None: they are left to be made again when nobody took them.
+    """
+
+    def __init__(self, client: redis.Redis, settings: Settings, publish: Publish | None = None) -> None:
+        self.client, self.settings, self.publish = client, settings, publish
+
+    def run(self, what: Call[T]) -> T:
+        """Run a script.
+
+        Raises
+        ------
+        Unreachable
+            If Redis does not answer; whether the script ran is then unknown, and every script may be repeated.
+        """
+        reply = self._reply(what)
+        if reply.offers and self.publish:
+            self.publish(reply.offers)
+        return what.read(reply)
+
+    def _reply(self, what: Call[Any]) -> Reply:
+        keys_and_arguments = (self.settings.key_prefix, *what.arguments)
+        try:
+            try:
+                raw = self.client.evalsha(what.script.sha, 1, *keys_and_arguments)
+            except NoScriptError:
+                raw = self.client.eval(what.script.text, 1, *keys_and_arguments)
+        except (redis.ConnectionError, redis.TimeoutError, redis.exceptions.BusyLoadingError) as error:
+            raise Unreachable(f"Redis does not answer ({type(error).__name__})") from error
+        return read_reply(cast(str, raw))
+
+
+class AsyncStore:
+    """Runs scripts for awaited code; offers that a script made are published by ``publish``."""
+
+    def __init__(self, client: redis.asyncio.Redis, settings: Settings, publish: Publish | None = None) -> None:
+        self.client, self.settings, self.publish = client, settings, publish
+
+    async def run(self, what: Call[T]) -> T:
+        """Run a script; as ``Store.run``."""
+        keys_and_arguments = (self.settings.key_prefix, *what.arguments)
+        try:
+            try:
+                raw = await self.client.evalsha(what.script.sha, 1, *keys_and_arguments)
+            except NoScriptError:
+                raw = await self.client.eval(what.script.text, 1, *keys_and_arguments)
+        except (redis.ConnectionError, redis.TimeoutError, redis.exceptions.BusyLoadingError) as error:
+            raise Unreachable(f"Redis does not answer ({type(error).__name__})") from error
+        reply = read_reply(raw)
+        if reply.offers and self.publish:
+            await asyncio.to_thread(self.publish, reply.offers)
+        return what.read(reply)

@@ -1,0 +1,68 @@
+"""Reading amounts that people write: ``4 GB``, ``90 min``, ``02:30:00``."""
+
+from __future__ import annotations
+
+import re
+
+from tasks.errors import InputError
+
+_MEMORY_MB = {
+    "": 1.0,
+    "m": 1.0,
+    "mb": 1.0,
+    "mib": 1.0,
+    "g": 1024.0,
+    "gb": 1024.0,
+    "gib": 1024.0,
+    "t": 1024.0**2,
+    "tb": 1024.0**2,
+}
+_SECONDS = {
+    **dict.fromkeys(("", "s", "sec", "secs", "second", "seconds"), 1.0),
+    **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), 60.0),
+    **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), 3600.0),
+    **dict.fromkeys(("d", "day", "days"), 86400.0),
+}
+_AMOUNT = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*")
+# Slurm's forms: [days-]hours:minutes:seconds and minutes:seconds (sbatch manual, --time).
+_CLOCK = re.compile(r"(?:(\d+)-)?(\d+):(\d{2})(?::(\d{2}))?")
+
+
+def memory_mb(value: object, field: str = "memory") -> int:
+    """Read an amount of memory; a bare number is in MB.
+
+    Raises
+    ------
+    InputError
+        If it is not an amount of memory.
+    """
+    match = _AMOUNT.fullmatch(str(value))
+    if not match or match[2].lower() not in _MEMORY_MB:
+        raise InputError(field, value, "is not an amount of memory", "Give for example '2 GB' or 2000 (MB).")
+    return round(float(match[1]) * _MEMORY_MB[match[2].lower()])
+
+
+def duration_seconds(value: object, field: str = "walltime") -> int:
+    """Read a time span: seconds, a number with a unit, or Slurm's ``[d-]hh:mm:ss`` and ``mm:ss``.
+
+    Raises
+    ------
+    InputError
+        If it is not a time span.
+    """
+    text = str(value).strip()
+    if clock := _CLOCK.fullmatch(text):
+        days, first, second, third = (int(part or 0) for part in clock.groups())
+        if clock[4] is None and clock[1] is None:
+            return first * 60 + second
+        return days * 86400 + first * 3600 + second * 60 + third
+    match = _AMOUNT.fullmatch(text)
+    if not match or match[2].lower() not in _SECONDS:
+        raise InputError(field, value, "is not a time", "Give for example '90 min', '02:00:00' or 7200 (seconds).")
+    return round(float(match[1]) * _SECONDS[match[2].lower()])
+
+
+def clock(seconds: float) -> str:
+    """Show a time span as ``h:mm:ss``."""
+    whole = round(seconds)
+    return f"{whole // 3600}:{whole % 3600 // 60:02d}:{whole % 60:02d}"

@@ -1,0 +1,98 @@
+"""Workers: registered under an id that is new at every start, alive while their heartbeat comes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from tasks.batches import admission
+from tasks.scripts import Call, call
+from tasks.settings import Settings
+
+
+@dataclass(frozen=True, kw_only=True)
+class Registration:
+    """What a worker registers.
+
+    Attributes
+    ----------
+    queues
+        Queues that it serves (engine and tag).
+    declarations
+        For each queue, what it declares for ever: engine, tasks, and of a program its parameters.
+    hostname
+        Its name in Celery's events.
+    """
+
+    id: str
+    name: str
+    host: str
+    pid: int
+    boot_id: str
+    cores: int
+    memory_mb: int
+    queues: tuple[str, ...]
+    engines: tuple[dict[str, Any], ...]
+    declarations: dict[str, dict[str, Any]]
+    celery_queue: str
+    hostname: str
+    version: str
+    workspace_seen: bool
+
+
+def register(worker: Registration, settings: Settings) -> Call[str]:
+    """Make a worker known; work that it has room for is offered at once."""
+    record = {
+        "name": worker.name,
+        "host": worker.host,
+        "pid": str(worker.pid),
+        "boot_id": worker.boot_id,
+        "cores": str(worker.cores),
+        "memory_mb": str(worker.memory_mb),
+        "queues": json.dumps(worker.queues),
+        "engines": json.dumps(worker.engines),
+        "declarations": json.dumps({queue: json.dumps(what) for queue, what in worker.declarations.items()}),
+        "celery_queue": worker.celery_queue,
+        "hostname": worker.hostname,
+        "version": worker.version,
+        "workspace_seen": "1" if worker.workspace_seen else "0",
+    }
+    return call(
+        "worker_register",
+        worker.id,
+        json.dumps(record),
+        settings.lease_ms(),
+        *admission(settings),
+        read=lambda reply: reply.answer,
+    )
+
+
+def beat(worker: str, settings: Settings, *, running: dict[str, tuple[int, int]], workspace_seen: bool) -> Call[str]:
+    """Say that a worker lives; gives its state, or ``unknown`` if it has to register again.
+
+    ``running``: cores and memory in MB of every job that it physically runs; those that it no longer holds count
+    against its capacity.
+    """
+    return call(
+        "worker_beat",
+        worker,
+        settings.lease_ms(),
+        json.dumps(running),
+        int(workspace_seen),
+        *admission(settings),
+        read=lambda reply: str(reply.details.get("state", reply.answer)),
+    )
+
+
+def leave(worker: str, state: Literal["draining", "stopping", "gone"], settings: Settings) -> Call[str]:
+    """Take no more work (draining), also give back what runs (stopping), or leave for good (gone).
+
+    Offers that it did not take go to others.
+    """
+    return call("worker_leave", worker, state, *admission(settings), read=lambda reply: reply.answer)
+
+
+def celery_queue(worker: str) -> str:
+    """Give the name of the worker's own Celery queue."""
+    return f"worker.{worker}"

@@ -1,0 +1,113 @@
+"""The shared folder: where jobs and runs keep their files, and how a file gets there whole.
+
+<workspace>/jobs/<id's first two>/<job id>/spec.json, attempt-1-<claim>/, attempt-2-<claim>/
+<workspace>/runs/<run id>/manifest.json, plan.md, report.md, figures/
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from tasks.results import Artifact, Outcome
+
+#: written last; from then on the attempt never changes its directory (DESIGN, rule 12)
+OUTCOME_FILE = "outcome.json"
+#: holds the token by which a worker proves that it sees the orchestrator's workspace
+PROOF_FILE = ".simrelay-workspace"
+
+
+def job_folder(workspace: Path, job: str) -> Path:
+    """Give the folder of a job."""
+    return workspace / "jobs" / job[:2] / job
+
+
+def attempt_folder(workspace: Path, job: str, attempt: int, claim_id: str) -> Path:
+    """Give the folder of an attempt."""
+    return job_folder(workspace, job) / f"attempt-{attempt}-{claim_id}"
+
+
+def run_folder(workspace: Path, run: str) -> Path:
+    """Give the folder of a run."""
+    return workspace / "runs" / run
+
+
+def hash_file(path: Path) -> str:
+    """Give the SHA-256 of a file's content, in hexadecimal."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _publish(temporary: Path, target: Path) -> None:
+    """Rename a complete temporary file into place, and make both durable."""
+    with temporary.open("rb") as stream:
+        os.fsync(stream.fileno())
+    temporary.replace(target)
+    folder = os.open(target.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def write_file(target: Path, content: bytes | str) -> None:
+    """Write a file by temporary file, fsync and rename: a reader sees the old content, the new one, or nothing."""
+    data = content.encode() if isinstance(content, str) else content
+    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    temporary = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(data)
+        temporary.chmod(0o644)
+        _publish(temporary, target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def copy_file(source: Path, target: Path) -> None:
+    """Copy a file in the same way as ``write_file`` writes one."""
+    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    os.close(descriptor)
+    temporary = Path(name)
+    try:
+        shutil.copyfile(source, temporary)
+        temporary.chmod(0o644)
+        _publish(temporary, target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def artifact(path: Path, workspace: Path, role: str = "") -> Artifact:
+    """Describe a file of the workspace."""
+    return Artifact(
+        path=path.relative_to(workspace).as_posix(), size_bytes=path.stat().st_size, sha256=hash_file(path), role=role
+    )
+
+
+def write_artifact(path: Path, content: bytes | str, workspace: Path, role: str = "") -> Artifact:
+    """Write a file into the workspace and describe it; folders on the way are made."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_file(path, content)
+    return artifact(path, workspace, role)
+
+
+def intact(described: Artifact, workspace: Path) -> bool:
+    """Tell whether a file is there with the size and hash that were recorded."""
+    path = workspace / described.path
+    try:
+        return path.stat().st_size == described.size_bytes and hash_file(path) == described.sha256
+    except OSError:
+        return False
+
+
+def read_outcome(folder: Path) -> Outcome | None:
+    """Read the outcome file of an attempt; None if the attempt did not get that far."""
+    try:
+        return Outcome.model_validate_json((folder / OUTCOME_FILE).read_text())
+    except FileNotFoundError:
+        return None

@@ -1,0 +1,67 @@
+"""Small real programs that tests run as `program` jobs: they count, write checkpoints, and have children."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+#: counts to --steps, one step every --pause seconds, and goes on from state.json when asked to
+COUNTDOWN = '''
+import argparse, json, os, signal, sys, time
+parser = argparse.ArgumentParser()
+parser.add_argument("--steps", type=int)
+parser.add_argument("--pause", type=float)
+parser.add_argument("--restart", action="store_true")
+a = parser.parse_args()
+stop = []
+signal.signal(signal.SIGTERM, lambda *_: stop.append(1))
+begin = json.load(open("state.json"))["step"] if a.restart else 0
+print(f"starts at {begin}", flush=True)
+for step in range(begin + 1, a.steps + 1):
+    time.sleep(a.pause)
+    with open("state.tmp", "w") as file:
+        json.dump({"step": step}, file)
+    os.replace("state.tmp", "state.json")
+    print(f"step {step} of {a.steps}", flush=True)
+    if stop:
+        sys.exit(3)
+print(f"sum {sum(range(a.steps + 1))}")
+print("COUNTED")
+'''
+
+
+def programs_toml(folder: Path) -> str:
+    """Write the programs into a folder and give the declarations for them."""
+    (folder / "countdown.py").write_text(COUNTDOWN)
+    return f'''
+[programs.countdown]
+description = "Counts, with a checkpoint at each step"
+command = ["{sys.executable}", "-S", "{folder / "countdown.py"}", "--steps", "{{steps}}", "--pause", "{{pause}}"]
+success = "^COUNTED$"
+progress = "step (?P<step>\\\\d+) of (?P<total>\\\\d+)"
+checkpoint = ["state.json"]
+restart_arguments = ["--restart"]
+stop_grace_seconds = 2.0
+
+[programs.countdown.values]
+sum = "^sum (\\\\d+)$"
+
+[programs.countdown.parameters.steps]
+type = "integer"
+minimum = 0
+default = 3
+
+[programs.countdown.parameters.pause]
+type = "number"
+minimum = 0
+default = 0.0
+
+[programs.nothing]
+description = "Does nothing, well"
+command = ["/bin/echo", "DONE", "{{word}}"]
+success = "^DONE"
+
+[programs.nothing.parameters.word]
+type = "string"
+default = "x"
+'''

@@ -1,0 +1,1 @@
+"""Compute hosts: claim jobs, hold their leases, run engines under a warden. Never imports ``orchestrator``."""

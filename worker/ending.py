@@ -1,0 +1,159 @@
+"""How an attempt ends: what became of its program, the outcome file, and the post that makes it count."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import structlog
+
+from tasks import jobs
+from tasks import workspace as files
+from tasks.errors import Unreachable
+from tasks.jobs import Earlier, Ended, RenewAnswer, Token
+from tasks.records import JobState
+from tasks.results import Artifact, Failure, Outcome
+from tasks.scripts import Call
+from tasks.settings import Settings
+from tasks.store import Store
+from tasks.workspace import OUTCOME_FILE
+from worker.attempt import Attempt, Order, Verdict, stage_checkpoint
+from worker.retry import retry_delay_seconds
+from worker.staging import keep_results
+from worker.warded import WardedProgram
+
+log = structlog.get_logger()
+
+
+def outcome_on_disk(workspace: Path, job: str, earlier: Sequence[Earlier]) -> Outcome | None:
+    """Find the success of an attempt that was closed as lost and never got to post it (DESIGN, rule 10)."""
+    for attempt in reversed(earlier):
+        if attempt.how == "lost":
+            outcome = files.read_outcome(files.attempt_folder(workspace, job, attempt.attempt, attempt.claim_id))
+            if outcome and outcome.succeeded and all(files.intact(file, workspace) for file in outcome.artifacts):
+                return outcome
+    return None
+
+
+def renew(store: Store, settings: Settings, attempt: Attempt) -> RenewAnswer | None:
+    """Renew an attempt's lease and store how far it is; None if Redis did not answer."""
+    try:
+        answer = store.run(
+            jobs.renew(attempt.token, settings, progress=attempt.progress, checkpoint=attempt.unsent_checkpoint)
+        )
+    except Unreachable:
+        return None
+    attempt.unsent_checkpoint = None
+    return answer
+
+
+def post(store: Store, settings: Settings, end: Call[Ended]) -> Ended:
+    """Post an end until Redis has answered; every script may be repeated."""
+    while True:
+        try:
+            return store.run(end)
+        except Unreachable:
+            time.sleep(settings.beat_seconds)
+
+
+def _verdict(ended: Ended, word: str, text: str) -> tuple[Verdict, str]:
+    if ended.answer not in ("ok", "same"):
+        return Verdict.FENCED, f"{text}, but the lease was lost before it was posted"
+    if ended.state is JobState.CANCELLED:
+        return Verdict.CANCELLED, "cancelled"
+    return Verdict(word), text
+
+
+def succeed(store: Store, settings: Settings, token: Token, outcome: Outcome) -> tuple[Verdict, str]:
+    """Post a success."""
+    ended = post(store, settings, jobs.finish(token, JobState.SUCCEEDED, settings, outcome=outcome))
+    return _verdict(ended, "succeeded", "ended well")
+
+
+def fail(store: Store, settings: Settings, token: Token, failure: Failure, failures: int) -> tuple[Verdict, str]:
+    """Post a failure: for good if the same input would fail again, else the job is tried again within its budget."""
+    text = f"{failure.error_class}: {failure.message}"
+    if failure.permanent:
+        end = jobs.finish(token, JobState.FAILED, settings, failure=failure)
+    else:
+        delay = retry_delay_seconds(failures, settings)
+        end = jobs.requeue(token, "failed", settings, failure=failure, delay_seconds=delay)
+    ended = post(store, settings, end)
+    return _verdict(ended, "failed" if ended.state is JobState.FAILED else "requeued", text)
+
+
+def conclude(store: Store, settings: Settings, attempt: Attempt, program: WardedProgram) -> tuple[Verdict, str]:
+    """Judge what the program left, keep it, and post the end."""
+    token = attempt.token
+    if attempt.order is Order.FENCED:
+        return Verdict.FENCED, "the lease was given away; stopped"
+    if attempt.order is Order.CANCEL:
+        ended = post(store, settings, jobs.finish(token, JobState.CANCELLED, settings))
+        return _verdict(ended, "cancelled", "cancelled while it ran")
+    if attempt.engine.ended_well(attempt.bench, program.exits):
+        try:
+            return succeed(store, settings, token, _keep_success(settings, attempt))
+        except OSError as error:
+            failure = Failure(error_class="host", message=f"The results could not be kept: {error}")
+            return fail(store, settings, token, failure, attempt.record.failures)
+    stage_checkpoint(attempt)
+    if attempt.unsent_checkpoint and attempt.order is not Order.CUT_OFF:
+        renew(store, settings, attempt)
+    if attempt.order in (Order.PREEMPT, Order.WALLTIME, Order.CUT_OFF):
+        return _stopped(store, settings, attempt)
+    if program.why in ("terminated", "silence", "parent_gone", "warden_lost"):
+        message = f"The program was ended from outside ({program.why}) before it was done."
+        failure = Failure(error_class="killed", message=message)
+    else:
+        failure = attempt.engine.diagnose(attempt.bench, program.exits)
+    _keep_failure(settings, attempt, failure)
+    return fail(store, settings, token, failure, attempt.record.failures)
+
+
+def _stopped(store: Store, settings: Settings, attempt: Attempt) -> tuple[Verdict, str]:
+    """Give back a job whose program was told to stop; one that cannot get further within its walltime fails."""
+    advanced = attempt.stager.newest is not None
+    if attempt.order is Order.WALLTIME and not advanced:
+        failure = Failure(
+            error_class="walltime",
+            message=f"Not done after {attempt.record.walltime_seconds} s, and no checkpoint was written to go on from.",
+            remedy="Ask for more walltime or cores.",
+            permanent=True,
+        )
+        _keep_failure(settings, attempt, failure)
+        return fail(store, settings, attempt.token, failure, attempt.record.failures)
+    how: jobs.Requeue = "walltime" if attempt.order is Order.WALLTIME else "preempted"
+    ended = post(store, settings, jobs.requeue(attempt.token, how, settings))
+    return _verdict(ended, "requeued", f"stopped ({attempt.order.value}), goes on from its checkpoint")
+
+
+def _keep_success(settings: Settings, attempt: Attempt) -> Outcome:
+    collected = attempt.engine.collect(attempt.bench)
+    artifacts = keep_results(collected.files, settings.workspace, attempt.folder)
+    outcome = _outcome(attempt, artifacts).model_copy(update={"succeeded": True, "result": collected.result})
+    files.write_file(attempt.folder / OUTCOME_FILE, outcome.model_dump_json() + "\n")
+    return outcome
+
+
+def _keep_failure(settings: Settings, attempt: Attempt, failure: Failure) -> None:
+    """Keep the program's output and why it failed; a disk that cannot take them does not change the end."""
+    output = attempt.bench.scratch / "output.log"
+    try:
+        found = {"log": output} if output.exists() else {}
+        artifacts = keep_results(found, settings.workspace, attempt.folder)
+        outcome = _outcome(attempt, artifacts).model_copy(update={"failure": failure})
+        files.write_file(attempt.folder / OUTCOME_FILE, outcome.model_dump_json() + "\n")
+    except OSError as error:
+        log.warning("failure_not_kept", job=attempt.token.job, attempt=attempt.token.attempt, error=str(error))
+
+
+def _outcome(attempt: Attempt, artifacts: tuple[Artifact, ...]) -> Outcome:
+    return Outcome(
+        job_id=attempt.token.job,
+        attempt=attempt.token.attempt,
+        claim_id=attempt.token.claim_id,
+        succeeded=False,
+        artifacts=artifacts,
+        compute_seconds=time.monotonic() - attempt.began,
+    )

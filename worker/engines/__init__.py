@@ -1,0 +1,1 @@
+"""The engines: one file each, behind the one interface of ``base``."""

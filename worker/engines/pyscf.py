@@ -1,0 +1,38 @@
+"""PySCF: Hartree-Fock and density functional theory with density fitting (``worker.programs.pyscf_job``)."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from tasks.specs import QuantumSpec
+from worker.engines.base import Bench, Offer
+from worker.engines.quantum import OwnProgram, empty_file, installed_version, own_command
+from worker.programs.common import RESTART_FILE
+
+
+class PySCF(OwnProgram):
+    """Single points and optimisations by PySCF.
+
+    Its restart point is written after every SCF cycle: orbitals in PySCF's checkpoint format, and the geometry with the
+    counts of cycles in ``restart.json``.
+    """
+
+    name: ClassVar[str] = "pyscf"
+    restart_files: ClassVar[tuple[str, ...]] = ("restart.chk", RESTART_FILE)
+    kept_files: ClassVar[dict[str, str]] = {"orbitals": "orbitals.chk"}
+
+    @classmethod
+    def detect(cls) -> Offer | None:
+        """Look for the package ``pyscf``, and for ``geometric`` to optimise with."""
+        version = installed_version("pyscf")
+        if version is None:
+            return None
+        tasks = ("single_point", "optimisation") if installed_version("geometric") else ("single_point",)
+        return Offer(engine=cls.name, version=version, command=own_command(cls.name), tasks=tasks)
+
+    def environment(self, bench: Bench[QuantumSpec]) -> dict[str, str]:
+        """Keep temporary files in scratch, and the user's ``.pyscf_conf.py`` from changing the physics."""
+        return {
+            "PYSCF_TMPDIR": str(bench.scratch),
+            "PYSCF_CONFIG_FILE": empty_file(bench.scratch / "pyscf_conf.py"),
+        }

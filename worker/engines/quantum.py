@@ -1,0 +1,188 @@
+"""What the quantum-chemical engines share whose program is one of ours (``worker.programs``): job, marks, failures."""
+
+from __future__ import annotations
+
+import math
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from itertools import combinations
+from pathlib import Path
+from typing import ClassVar
+
+from pydantic import ValidationError
+
+from tasks.elements import Atom, electron_count, parse_xyz
+from tasks.errors import InputError
+from tasks.methods import find_method
+from tasks.results import Failure, Progress, QuantumResult
+from tasks.specs import QuantumSpec, check_electrons
+from worker.engines.base import Bench, Collected, Command, Engine, Exit, Snapshot
+from worker.engines.output import LOG_FILE, evidence, failure_from_log, last_line, tail
+from worker.programs import common
+from worker.programs.common import QuantumJob, RestartPoint
+
+#: closer than any two bonded atoms (H2 has 0.74 Å), in ångström
+_TOO_CLOSE = 0.4
+
+
+class OwnProgram(Engine[QuantumSpec]):
+    """An engine whose program is ``worker.programs.<name>_job``."""
+
+    #: files of a restart point, all of which must be there
+    restart_files: ClassVar[tuple[str, ...]] = (common.RESTART_FILE,)
+    #: files to keep besides log and geometry, by role
+    kept_files: ClassVar[dict[str, str]] = {}
+    max_scf_cycles: ClassVar[int] = 100
+    #: the program has nothing to save at SIGTERM, but may be within a library for a while
+    stop_grace_seconds: ClassVar[float] = 30.0
+
+    def prepare(self, bench: Bench[QuantumSpec]) -> Sequence[Command]:
+        """Write ``job.json``, and the restart point if there is one."""
+        job = self.job(bench)
+        common.write_atomically(bench.scratch / common.JOB_FILE, job.model_dump_json(indent=1))
+        if bench.restart and all((bench.restart / name).is_file() for name in self.restart_files):
+            for name in self.restart_files:
+                shutil.copyfile(bench.restart / name, bench.scratch / name)
+        environment = {
+            **self.offer.environment,
+            **thread_environment(bench.cores),
+            **_own_packages(),
+            **self.environment(bench),
+        }
+        return (Command(argv=(*self.offer.command, common.JOB_FILE), environment=environment, output=LOG_FILE),)
+
+    def environment(self, bench: Bench[QuantumSpec]) -> dict[str, str]:
+        """Give the variables that this program needs besides those for threads."""
+        return {}
+
+    def job(self, bench: Bench[QuantumSpec]) -> QuantumJob:
+        """Give the calculation that a spec asks for, checked.
+
+        A molecule without a charge is neutral if it was given as XYZ alone; a SMILES must have been resolved to
+        coordinates, charge and multiplicity before.
+        """
+        spec = bench.spec
+        method = find_method(spec.method)
+        if self.name not in method.engines:
+            raise InputError("method", spec.method, f"is not computed by {self.name}", f"Use {method.engines[0]}.")
+        molecule = spec.molecule
+        if not molecule.xyz:
+            raise InputError(
+                "molecule.xyz", molecule.xyz or "", "is missing", f"{self.name} needs coordinates: give an XYZ block."
+            )
+        if spec.charge is None and molecule.smiles:
+            raise InputError("charge", None, "was not taken from the SMILES", "Give the total charge.")
+        atoms = parse_xyz(molecule.xyz)
+        _check_distances(atoms)
+        charge = spec.charge or 0
+        multiplicity = spec.multiplicity or 1 + electron_count(atoms, charge) % 2
+        check_electrons(molecule.xyz, charge, multiplicity)
+        return QuantumJob(
+            xyz=molecule.xyz,
+            charge=charge,
+            multiplicity=multiplicity,
+            task=spec.task,
+            method=spec.method,
+            basis=spec.basis,
+            solvent=spec.solvent,
+            memory_mb=bench.memory_mb,
+            max_scf_cycles=self.max_scf_cycles,
+        )
+
+    def progress(self, bench: Bench[QuantumSpec]) -> Progress | None:
+        """Read ``progress.json``."""
+        path = bench.scratch / common.PROGRESS_FILE
+        return Progress.model_validate_json(path.read_bytes()) if path.exists() else None
+
+    def snapshot(self, bench: Bench[QuantumSpec]) -> Snapshot | None:
+        """Name the restart point; each of its files is replaced in one step, and any two of them fit together."""
+        files = tuple(bench.scratch / name for name in self.restart_files)
+        if not all(file.exists() for file in files):
+            return None
+        point = RestartPoint.model_validate_json((bench.scratch / common.RESTART_FILE).read_bytes())
+        return Snapshot(files=files, text=point.text)
+
+    def ended_well(self, bench: Bench[QuantumSpec], exits: Sequence[Exit]) -> bool:
+        """Look for the mark as the last line of the output, and for a complete result."""
+        if last_line(bench.scratch / LOG_FILE) != common.ended_mark(self.name):
+            return False
+        return self._result(bench) is not None
+
+    def diagnose(self, bench: Bench[QuantumSpec], exits: Sequence[Exit]) -> Failure:
+        """Take the program's own reason; without one, what exit and output tell."""
+        path = bench.scratch / common.FAILURE_FILE
+        if path.exists():
+            return Failure.model_validate_json(path.read_bytes())
+        log = bench.scratch / LOG_FILE
+        if any(exit.code == common.EXIT_STOPPED for exit in exits) or last_line(log) == common.stopped_mark(self.name):
+            return Failure(error_class="killed", message="The calculation was stopped by SIGTERM before its end.")
+        if lines := [line for line in tail(log) if line.startswith(("ModuleNotFoundError", "ImportError"))]:
+            return Failure(
+                error_class="program_failed",
+                message="The program could not be loaded on this host.",
+                evidence=evidence(lines),
+                remedy=f"Install what is missing, or detect the engines of this host anew ({self.name}).",
+                before_start=True,
+            )
+        return failure_from_log(log, exits)
+
+    def collect(self, bench: Bench[QuantumSpec]) -> Collected:
+        """Read ``result.json``, and name the files to keep."""
+        result = self._result(bench)
+        if result is None:
+            raise FileNotFoundError(bench.scratch / common.RESULT_FILE)
+        names = {"log": LOG_FILE, "geometry": common.GEOMETRY_FILE, **self.kept_files}
+        return Collected(result=result, files={role: bench.scratch / name for role, name in names.items()})
+
+    def _result(self, bench: Bench[QuantumSpec]) -> QuantumResult | None:
+        path = bench.scratch / common.RESULT_FILE
+        try:
+            return QuantumResult.model_validate_json(path.read_bytes())
+        except (FileNotFoundError, ValidationError):
+            return None
+
+
+def thread_environment(cores: int) -> dict[str, str]:
+    """Give the variables that hold numerical libraries to that many threads."""
+    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+    return {**dict.fromkeys(names, str(cores)), "OMP_DYNAMIC": "FALSE"}
+
+
+def own_command(name: str) -> tuple[str, ...]:
+    """Give the command of one of our programs; ``-P`` keeps files in scratch from being imported."""
+    return (sys.executable, "-P", "-m", f"worker.programs.{name}_job")
+
+
+def _own_packages() -> dict[str, str]:
+    # The program must be of the same code as this worker, also where Simrelay runs from a checkout.
+    root = str(Path(common.__file__).parents[2])
+    return {"PYTHONPATH": os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))}
+
+
+def installed_version(package: str) -> str | None:
+    """Give the version of a Python package without importing it; None if it is not there."""
+    if find_spec(package) is None:
+        return None
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def empty_file(path: Path) -> str:
+    """Create an empty file for a program that would otherwise read the user's own settings."""
+    path.touch()
+    return os.fspath(path)
+
+
+def _check_distances(atoms: Sequence[Atom]) -> None:
+    for (i, a), (j, b) in combinations(enumerate(atoms, 1), 2):
+        distance = math.dist(a[1:], b[1:])
+        if distance < _TOO_CLOSE:
+            pair = f"atoms {i} ({a.symbol}) and {j} ({b.symbol})"
+            remedy = "Coordinates are in ångström: check the unit, and whether an atom is there twice."
+            raise InputError("molecule.xyz", pair, f"are only {distance:.2f} Å apart", remedy)

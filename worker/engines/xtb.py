@@ -1,0 +1,49 @@
+"""GFN2-xTB and GFN1-xTB by tblite, in the program ``worker.programs.xtb_job``."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from tasks.errors import InputError
+from tasks.specs import QuantumSpec
+from worker.engines.base import Bench, Offer
+from worker.engines.quantum import OwnProgram, installed_version, own_command
+from worker.programs.common import QuantumJob
+
+#: solvents that ALPB was fitted for, of those that Simrelay knows (tblite 0.8)
+ALPB_SOLVENTS = frozenset(
+    "water methanol ethanol acetonitrile dmso dmf acetone dichloromethane thf toluene hexane".split()
+)
+
+
+class XTB(OwnProgram):
+    """Single points and optimisations by tblite; seconds of work, restarted from the last geometry."""
+
+    name: ClassVar[str] = "xtb"
+    max_scf_cycles: ClassVar[int] = 250
+    stop_grace_seconds: ClassVar[float] = 10.0
+
+    @classmethod
+    def detect(cls) -> Offer | None:
+        """Look for the packages ``tblite`` and ``ase``."""
+        version = installed_version("tblite")
+        if version is None or not installed_version("ase"):
+            return None
+        return Offer(
+            engine=cls.name,
+            version=f"tblite {version}",
+            command=own_command(cls.name),
+            tasks=("single_point", "optimisation"),
+        )
+
+    def job(self, bench: Bench[QuantumSpec]) -> QuantumJob:
+        """Give the calculation, if ALPB has its solvent."""
+        solvent = bench.spec.solvent
+        if solvent and solvent not in ALPB_SOLVENTS:
+            raise InputError(
+                "solvent",
+                solvent,
+                "has no parameters in ALPB",
+                f"With {bench.spec.method} possible are {', '.join(sorted(ALPB_SOLVENTS))}.",
+            )
+        return super().job(bench)

@@ -1,0 +1,229 @@
+"""The worker process: registers what this host offers, beats, reconciles, and has Celery carry out offers."""
+
+from __future__ import annotations
+
+import os
+import platform
+import secrets
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import structlog
+from celery import Celery, Task, bootsteps, signals
+from celery.exceptions import Ignore, Reject, Retry
+from kombu.exceptions import OperationalError
+
+from tasks import __version__, workers
+from tasks.celery_app import make_app, publisher, task_name
+from tasks.errors import Unreachable
+from tasks.programs import ProgramDeclaration
+from tasks.reconcile import reconcile_once
+from tasks.results import Progress
+from tasks.settings import Settings
+from tasks.store import Store, connect
+from tasks.workers import Registration, celery_queue
+from tasks.workspace import PROOF_FILE
+from worker.attempt import Verdict
+from worker.engines.base import Engine, Offer
+from worker.engines.registry import make_engine
+from worker.running import running
+from worker.supervisor import Supervisor
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Host:
+    """What this worker may use of its host, and what the host offers."""
+
+    name: str
+    cores: int
+    memory_mb: int
+    offers: tuple[Offer, ...]
+    programs: Mapping[str, ProgramDeclaration]
+    tags: tuple[str, ...] = ()
+
+
+class WorkerService:
+    """One worker, from its registration to its leave; its id is new at every start (DESIGN, rule 9)."""
+
+    def __init__(self, settings: Settings, host: Host) -> None:
+        self.settings, self.host = settings, host
+        self.id = f"{host.name}-{secrets.token_hex(4)}"
+        self.app: Celery = make_app(settings)
+        self._engines = {offer.engine: make_engine(offer, host.programs) for offer in host.offers}
+
+    # Connections and the supervisor are made where they are first used: in the main process, and in each pool child.
+    @cached_property
+    def store(self) -> Store:
+        """The store of this process."""
+        return Store(connect(self.settings), self.settings, publisher(self.app))
+
+    def find_engine(self, name: str) -> Engine[Any]:
+        """Give the engine of that name; only jobs of registered queues are ever offered to this worker."""
+        return self._engines[name]
+
+    def registration(self) -> Registration:
+        """Say what this worker offers."""
+        declarations: dict[str, dict[str, Any]] = {}
+        for offer in self.host.offers:
+            if offer.engine != "program":
+                declarations[offer.engine] = {"engine": offer.engine, "version": offer.version, "tasks": offer.tasks}
+        for name, declaration in self.host.programs.items():
+            values = declaration.model_dump(mode="json", exclude_none=True)
+            declarations[f"program.{name}"] = {"engine": "program", "program": name, "declaration": values}
+        tagged = {f"{queue}@{tag}": what for queue, what in declarations.items() for tag in self.host.tags}
+        declarations.update(tagged)
+        return Registration(
+            id=self.id,
+            name=self.host.name,
+            host=socket.gethostname(),
+            pid=os.getpid(),
+            boot_id=Path("/proc/sys/kernel/random/boot_id").read_text().strip(),
+            cores=self.host.cores,
+            memory_mb=self.host.memory_mb,
+            queues=tuple(sorted(declarations)),
+            engines=tuple({"engine": o.engine, "version": o.version, "tasks": o.tasks} for o in self.host.offers),
+            declarations=declarations,
+            celery_queue=celery_queue(self.id),
+            hostname=self.hostname,
+            version=__version__,
+            workspace_seen=self.workspace_seen(),
+        )
+
+    @property
+    def hostname(self) -> str:
+        """The worker's name in Celery and Flower."""
+        return f"simrelay@{self.id}"
+
+    def workspace_seen(self) -> bool:
+        """Prove that this host sees the orchestrator's workspace: the token there is the one in Redis."""
+        token = self.store.client.get(f"{self.settings.key_prefix}workspace:token")
+        proof = self.settings.workspace / PROOF_FILE
+        try:
+            return bool(token) and proof.read_text().strip() == token
+        except OSError:
+            return False
+
+    def register(self) -> None:
+        """Register; jobs that there is room for are offered at once."""
+        registration = self.registration()
+        self.store.run(workers.register(registration, self.settings))
+        log.info(
+            "worker_registered",
+            worker=self.id,
+            queues=registration.queues,
+            cores=self.host.cores,
+            memory_mb=self.host.memory_mb,
+            workspace_seen=registration.workspace_seen,
+        )
+
+    def beat(self) -> None:
+        """Say that this worker lives, and do a round of reconciling; never fails."""
+        try:
+            state = self.store.run(
+                workers.beat(
+                    self.id,
+                    self.settings,
+                    running=running(self.settings, self.id),
+                    workspace_seen=self.workspace_seen(),
+                )
+            )
+            if state == "unknown":
+                self.register()
+            reconcile_once(self.store, self.app, self.settings)
+        except (Unreachable, OperationalError, OSError) as error:
+            log.warning("beat_failed", worker=self.id, error=str(error))
+
+    def leave(self, state: str) -> None:
+        """Take no more work and give back what runs (stopping), or leave for good (gone)."""
+        try:
+            self.store.run(workers.leave(self.id, "stopping" if state == "stopping" else "gone", self.settings))
+        except (Unreachable, OperationalError) as error:
+            log.warning("leave_failed", worker=self.id, error=str(error))
+
+    def run(self) -> None:
+        """Serve this worker's queue until told to stop."""
+        service = self
+
+        def carry_out(task: Task, job: str) -> str:
+            return service.carry_out(task, job)
+
+        for offer in self.host.offers:
+            for name in offer.tasks:
+                self.app.task(carry_out, bind=True, name=task_name(offer.engine, name))
+
+        class Beat(bootsteps.StartStopStep):
+            """The heartbeat of the store, beside Celery's own."""
+
+            requires = ("celery.worker.consumer.tasks:Tasks",)
+
+            def start(self, consumer: Any) -> None:
+                service.beat()
+                self.timer = consumer.timer.call_repeatedly(service.settings.beat_seconds, service.beat)
+
+            def stop(self, consumer: Any) -> None:
+                self.timer.cancel()
+
+        self.app.steps["consumer"].add(Beat)
+        signals.worker_shutting_down.connect(lambda **_: self.leave("stopping"), weak=False)
+        signals.worker_shutdown.connect(lambda **_: self.leave("gone"), weak=False)
+        signals.worker_process_init.connect(lambda **_: self.__dict__.pop("store", None), weak=False)
+        self.app.Worker(
+            hostname=self.hostname,
+            queues=[celery_queue(self.id)],
+            concurrency=self.host.cores,
+            pool_cls="prefork",
+            task_events=True,
+            without_gossip=True,
+            without_mingle=True,
+            without_heartbeat=False,
+            loglevel=self.settings.log_level,
+            quiet=True,
+        ).start()
+
+    def carry_out(self, task: Task, job: str) -> str:
+        """Carry out one offer, as the body of a Celery task; its end is told as Celery's events understand it."""
+
+        def report(progress: Progress) -> None:
+            task.send_event("task-progress", text=progress.text, step=progress.step, total=progress.total)
+
+        supervisor = Supervisor(
+            settings=self.settings, store=self.store, worker=self.id, find_engine=self.find_engine, report=report
+        )
+        verdict, text = supervisor.run(job, task.request.id)
+        match verdict:
+            case Verdict.SUCCEEDED:
+                return text
+            case Verdict.REQUEUED:
+                raise Retry(text)
+            case Verdict.CANCELLED:
+                task.send_event("task-revoked", terminated=True, signum="TERM", expired=False)
+                raise Ignore
+            case Verdict.GONE:
+                raise Reject(text, requeue=False)
+            case Verdict.FAILED | Verdict.FENCED:
+                raise AttemptFailed(text)
+
+
+class AttemptFailed(Exception):
+    """The attempt failed for good; the text says why."""
+
+
+def host_memory_mb() -> int:
+    """Give the physical memory of this host in MB."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20
+
+
+def host_cores() -> int:
+    """Give the cores that this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def host_name() -> str:
+    """Give a short name of this host, fit for keys and Celery."""
+    return platform.node().split(".")[0] or "host"

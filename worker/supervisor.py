@@ -1,0 +1,207 @@
+"""The supervisor: one attempt at one job, from the claim to the posted end; the same loop for every engine.
+
+It runs in a pool child of Celery. It holds the lease, watches the program through the warden, copies checkpoints to the
+workspace, obeys what the renewal answers, and posts how the attempt ended.
+"""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from tasks import jobs
+from tasks import workspace as files
+from tasks.errors import InputError, Unreachable
+from tasks.jobs import Claimed, RenewAnswer, Token
+from tasks.records import JobRecord
+from tasks.results import Failure, Progress
+from tasks.settings import Settings
+from tasks.specs import canonical_json, dump_spec, parse_spec
+from tasks.store import Store
+from worker import ending
+from worker.attempt import Attempt, Order, Verdict, stage_checkpoint
+from worker.engines.base import Bench, Engine
+from worker.environment import engine_environment
+from worker.running import note_running
+from worker.staging import CheckpointStager, fetch_checkpoint
+from worker.warded import WardedProgram
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Supervisor:
+    """Carries out the offers of one worker.
+
+    Parameters
+    ----------
+    worker
+        The worker's id.
+    find_engine
+        Gives the engine for the name in a job's record.
+    report
+        Told of progress, for Celery's events.
+    """
+
+    settings: Settings
+    store: Store
+    worker: str
+    find_engine: Callable[[str], Engine[Any]]
+    report: Callable[[Progress], None] = lambda progress: None
+
+    def run(self, job: str, task_id: str) -> tuple[Verdict, str]:
+        """Carry out one offer; gives what became of it, and one line for people."""
+        claimed = self._claim(job, task_id)
+        if claimed.answer == "cancelled":
+            return Verdict.CANCELLED, "cancelled before it started"
+        if claimed.answer != "ok" or not claimed.token or not claimed.record:
+            return Verdict.GONE, f"offer is void: {claimed.answer}"
+        token, record = claimed.token, claimed.record
+        log.info("attempt_claimed", job=job, attempt=token.attempt, worker=self.worker, engine=record.engine)
+        found = ending.outcome_on_disk(self.settings.workspace, job, claimed.earlier)
+        if found:
+            log.info("outcome_found", job=job, attempt=found.attempt, adopted_by=token.attempt)
+            return self._close(ending.succeed(self.store, self.settings, token, found))
+        scratch = self.settings.scratch / f"{job}-{token.attempt}-{token.claim_id}"
+        try:
+            return self._attempt(token, record, scratch)
+        except BaseException as error:
+            # Our own mistake: it must neither hide nor leave the job to its lease.
+            failure = Failure(error_class="internal", message=f"{type(error).__name__}: {error}")
+            self._close(ending.fail(self.store, self.settings, token, failure, record.failures))
+            raise
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+
+    def _claim(self, job: str, task_id: str) -> Claimed:
+        """Claim an offer; the same claim is repeated while Redis is away and the offer may still stand."""
+        claim_id = secrets.token_hex(4)
+        deadline = time.monotonic() + self.settings.offer_seconds
+        while True:
+            try:
+                return self.store.run(jobs.claim(job, self.worker, claim_id, task_id, self.settings))
+            except Unreachable:
+                if time.monotonic() > deadline:
+                    return Claimed(answer="unreachable")
+                time.sleep(self.settings.beat_seconds / 4)
+
+    def _attempt(self, token: Token, record: JobRecord, scratch: Path) -> tuple[Verdict, str]:
+        try:
+            attempt = self._bench(token, record, scratch)
+            commands = attempt.engine.prepare(attempt.bench)
+        except InputError as error:
+            failure = Failure(error_class="bad_input", message=str(error), permanent=True)
+            return self._close(ending.fail(self.store, self.settings, token, failure, record.failures))
+        except OSError as error:
+            message = f"{error.strerror or error}: {error.filename or ''}".rstrip(": ")
+            failure = Failure(
+                error_class="host", message=message, before_start=True, remedy="Look at this host's disks."
+            )
+            return self._close(ending.fail(self.store, self.settings, token, failure, record.failures))
+        with note_running(self.settings, self.worker, record):
+            program = WardedProgram(
+                commands,
+                scratch,
+                engine_environment(),
+                dead_man_seconds=self.settings.dead_man_seconds,
+                kill_grace_seconds=self.settings.kill_grace_seconds,
+            )
+            try:
+                self._watch(attempt, program)
+            finally:
+                program.end()
+        return self._close(ending.conclude(self.store, self.settings, attempt, program))
+
+    def _bench(self, token: Token, record: JobRecord, scratch: Path) -> Attempt:
+        """Make the attempt's folders, exclusively, and lay out the checkpoint to go on from."""
+        workspace = self.settings.workspace
+        spec = parse_spec(record.spec)
+        folder = files.attempt_folder(workspace, token.job, token.attempt, token.claim_id)
+        folder.mkdir(parents=True, exist_ok=False)
+        spec_file = folder.parent / "spec.json"
+        if not spec_file.exists():
+            files.write_file(spec_file, canonical_json(dump_spec(spec)) + "\n")
+        scratch.mkdir(parents=True, exist_ok=False)
+        restart = scratch / "restart"
+        started_from = fetch_checkpoint((record.checkpoint, record.checkpoint_before), workspace, restart)
+        newest = max((c.number for c in (record.checkpoint, record.checkpoint_before) if c), default=0)
+        bench = Bench(
+            spec=spec,
+            scratch=scratch,
+            cores=record.cores,
+            memory_mb=record.memory_mb,
+            restart=restart if started_from else None,
+        )
+        return Attempt(
+            token=token,
+            record=record,
+            engine=self.find_engine(record.engine),
+            bench=bench,
+            folder=folder,
+            stager=CheckpointStager(workspace, folder, newest),
+            started_from=started_from,
+        )
+
+    def _watch(self, attempt: Attempt, program: WardedProgram) -> None:
+        """Hold the lease and look after the program until it is over."""
+        settings = self.settings
+        now = time.monotonic()
+        answered = renew_at = look_at = now
+        renew_at += settings.beat_seconds
+        copy_at = now + settings.checkpoint_interval_seconds
+        grace = attempt.engine.stop_grace(attempt.bench.spec)
+        limit = attempt.began + max(1.0, attempt.record.walltime_seconds - grace)
+        pause = min(settings.beat_seconds, settings.progress_interval_seconds) / 2
+        while not program.why:
+            program.listen(pause)
+            program.tell("beat")
+            now = time.monotonic()
+            if now >= look_at:
+                look_at = now + settings.progress_interval_seconds
+                self._look(attempt)
+            if now >= copy_at:
+                copy_at = now + settings.checkpoint_interval_seconds
+                stage_checkpoint(attempt)
+            if now >= renew_at or attempt.unsent_checkpoint:
+                renew_at = now + settings.beat_seconds
+                answer = ending.renew(self.store, settings, attempt)
+                answered = now if answer else answered
+                self._obey(attempt, program, answer, grace)
+            if not attempt.order and now >= limit:
+                self._order(attempt, program, Order.WALLTIME, grace)
+            if not attempt.order and now - answered > settings.cut_off_grace_seconds:
+                self._order(attempt, program, Order.CUT_OFF, grace)
+
+    def _look(self, attempt: Attempt) -> None:
+        progress = attempt.engine.progress(attempt.bench)
+        if progress and progress != attempt.progress:
+            attempt.progress = progress
+            self.report(progress)
+
+    def _obey(self, attempt: Attempt, program: WardedProgram, answer: RenewAnswer | None, grace: float) -> None:
+        if answer == "fenced":
+            attempt.order = Order.FENCED
+            program.tell("kill")
+        elif answer == "cancel" and attempt.order is not Order.CANCEL:
+            attempt.order = Order.CANCEL
+            program.tell("kill")
+        elif answer == "yield" and not attempt.order:
+            self._order(attempt, program, Order.PREEMPT, grace)
+
+    @staticmethod
+    def _order(attempt: Attempt, program: WardedProgram, order: Order, grace: float) -> None:
+        """Have the program write a checkpoint and stop; the lease is renewed meanwhile."""
+        log.info("attempt_stopping", job=attempt.token.job, attempt=attempt.token.attempt, why=order.value)
+        attempt.order = order
+        program.tell(f"stop {grace:g}")
+
+    def _close(self, end: tuple[Verdict, str]) -> tuple[Verdict, str]:
+        log.info("attempt_ended", worker=self.worker, verdict=end[0].value, text=end[1])
+        return end
