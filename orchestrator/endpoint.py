@@ -20,6 +20,11 @@ class Endpoint(BaseModel):
     process: Process
 
     @property
+    def host(self) -> str:
+        """The host of the URL."""
+        return urlsplit(self.url).hostname or ""
+
+    @property
     def port(self) -> int:
         """The port of the URL."""
         return urlsplit(self.url).port or 0

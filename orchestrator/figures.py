@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ from matplotlib.figure import Figure
 
 _HOMO, _LUMO, _TEXT, _GUIDE = "#1f4e79", "#b5472f", "#222222", "#8a8a8a"
 _HALF_WIDTH = 0.27
+#: longest line of a name, and the most lines of it
+_WRAP, _MAX_LINES = 27, 3
 #: more molecules than this do not fit one readable diagram
 MAX_COLUMNS = 16
 
@@ -45,10 +48,12 @@ def level_diagram(levels: Sequence[Levels], caption: str, dpi: int = 200) -> byt
     drawn = [one for one in levels if one.homo_ev is not None or one.lumo_ev is not None][:MAX_COLUMNS]
     if not drawn:
         raise ValueError("no orbital energy to draw")
-    wrap = 20 if len(drawn) <= 4 else 15
-    names = [_tick(one, wrap) for one in drawn]
+    wrapped = [_name_lines(one.name) for one in drawn]
+    longest = max(len(line) for lines in wrapped for line in lines)
+    names = [_tick(lines, one) for lines, one in zip(wrapped, drawn, strict=True)]
     lines = max(name.count("\n") + 1 for name in names)
-    width = max(4.6, 1.1 + (1.75 if len(drawn) <= 4 else 1.45) * len(drawn))
+    # At 9 pt a character is about 0.075 inch wide; a label of a level needs 1.4 inch.
+    width = max(4.6, 1.0 + max(1.45, 0.075 * longest + 0.25) * len(drawn))
     notes = [line for part in caption.split("\n") for line in textwrap.wrap(part, int(width * 15.5))]
     below = 0.25 + 0.17 * lines + 0.16 * len(notes) + 0.12
     height = 3.7 + below
@@ -109,13 +114,30 @@ def _ev(energy: float) -> str:
     return f"{energy:.2f} eV".replace("-", "−")
 
 
-def _tick(one: Levels, wrap: int) -> str:
-    """Give a molecule's name in short lines, broken at blanks and hyphens where it has them, and its formula."""
-    parts = textwrap.wrap(one.name, wrap, break_on_hyphens=True) or [one.name]
-    if len(parts) > 3:
-        parts = [*parts[:2], f"{parts[2][: wrap - 1]}…"]
+def _name_lines(name: str) -> list[str]:
+    """Break a name at blanks, at hyphens after a syllable (never within ``N,N-``), and only then anywhere."""
+    lines = [""]
+    for chunk in re.findall(r".+?(?:(?<=[a-z]{3})-|\s+|$)", name):
+        if lines[-1] and len(lines[-1] + chunk.rstrip()) > _WRAP:
+            lines.append("")
+        lines[-1] += chunk
+    broken = [part for line in lines for part in _hard_lines(line.strip())]
+    return broken if len(broken) <= _MAX_LINES else [*broken[: _MAX_LINES - 1], f"{broken[_MAX_LINES - 1][:-1]}…"]
+
+
+def _hard_lines(line: str) -> list[str]:
+    if len(line) <= _WRAP:
+        return [line]
+    syllable = re.match(rf"(.{{6,{_WRAP - 1}}}(?:methyl|ethyl|propyl|butyl|phenyl|benzyl))(?=[a-z]{{4}})", line)
+    if syllable:
+        return [f"{syllable[1]}-", *_hard_lines(line[syllable.end() :])]
+    return [line[:_WRAP], *_hard_lines(line[_WRAP:])]
+
+
+def _tick(lines: Sequence[str], one: Levels) -> str:
+    """Give the label of a column: the name, and the formula below it."""
     # A dollar sign would begin mathematics.
-    name = "\n".join(parts).replace("$", r"\$")
+    name = "\n".join(lines).replace("$", r"\$")
     return f"{name}\n{_formula(one.formula)}" if one.formula and one.formula != one.name else name
 
 

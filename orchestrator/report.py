@@ -41,8 +41,8 @@ _BASIS_SOURCES = {
     "6-31": "Pople's split-valence basis sets: Hehre, Ditchfield, Pople, J. Chem. Phys. 56 (1972) 2257.",
 }
 _STRUCTURES = (
-    "Starting structures: ETKDGv3, Wang, Witek, Landrum, Riniker, J. Chem. Inf. Model. 60 (2020) 2044; MMFF94s, Halgren,"
-    " J. Comput. Chem. 20 (1999) 720."
+    "Starting structures: ETKDGv3, Wang, Witek, Landrum, Riniker, J. Chem. Inf. Model. 60 (2020) 2044; MMFF94s,"
+    " Halgren, J. Comput. Chem. 20 (1999) 720."
 )
 
 
@@ -62,7 +62,8 @@ def _step_lines(plan: Plan) -> list[str]:
     lines = []
     for step in plan.steps:
         after = f", after {', '.join(map(str, step.depends_on))}" if step.depends_on else ""
-        text = f"{step.number}. {_ICONS[step.status]} {_plain(step.description)} ({step.agent}{after}): {step.status.value}"
+        text = f"{step.number}. {_ICONS[step.status]} {_plain(step.description)} ({step.agent}{after}):"
+        text += f" {step.status.value}"
         lines.append(f"{text}: {_plain(step.error)}" if step.error else text)
     return lines
 

@@ -15,6 +15,8 @@ from tasks.results import Artifact
 SCHEMA_VERSION = 1
 #: the most entries that a run's history keeps
 HISTORY_CAP = 200
+#: the agent that merges what the others found out
+SUMMARY = "summary_agent"
 
 
 class Part(BaseModel):
@@ -132,7 +134,12 @@ class Dispatched(Part):
     batch_id: str
     round: int
     manifest: Manifest
+    #: its jobs are in the store
+    sent: bool = False
+    #: all its jobs have ended
     complete: bool = False
+    #: its step has looked at the results
+    interpreted: bool = False
 
 
 class Step(Part):
@@ -164,9 +171,29 @@ class Plan(Part):
         return self.model_copy(update={"steps": tuple(step if s.number == step.number else s for s in self.steps)})
 
     def ready(self) -> list[Step]:
-        """Give the pending steps whose dependencies are all done."""
+        """Give the pending steps whose dependencies are all done.
+
+        The summary also starts when some of them failed, as long as one is done.
+        """
         done = {s.number for s in self.steps if s.status is StepStatus.DONE}
-        return [s for s in self.steps if s.status is StepStatus.PENDING and set(s.depends_on) <= done]
+        over = {s.number for s in self.steps if s.status not in (StepStatus.PENDING, StepStatus.RUNNING)}
+        return [
+            s
+            for s in self.steps
+            if s.status is StepStatus.PENDING
+            and (set(s.depends_on) <= done or (s.agent == SUMMARY and set(s.depends_on) <= over and done))
+        ]
+
+    def hopeless(self) -> list[Step]:
+        """Give the pending steps that can never start, since something that they depend on failed."""
+        over = (StepStatus.FAILED, StepStatus.SKIPPED)
+        bad = {s.number for s in self.steps if s.status in over}
+        ready = {s.number for s in self.ready()}
+        pending = [s for s in self.steps if s.status is StepStatus.PENDING and s.number not in ready]
+        return [s for s in pending if set(s.depends_on) & bad and (s.agent != SUMMARY or self._over(s))]
+
+    def _over(self, step: Step) -> bool:
+        return all(self.step(n).status not in (StepStatus.PENDING, StepStatus.RUNNING) for n in step.depends_on)
 
     @property
     def ended(self) -> bool:
@@ -200,6 +227,20 @@ class RunState(BaseModel):
     #: why the run could not go on; empty: it could
     error: str = ""
     finished: bool = False
+    #: entries of the run's inbox whose effect is in this checkpoint, and which leave the inbox with it
+    consumed: tuple[str, ...] = ()
+
+
+def checked(**changes: Any) -> dict[str, Any]:
+    """Give a partial update, validated here: LangGraph validates on read only, when a bad value is stored already.
+
+    Raises
+    ------
+    ValidationError
+        If a value does not fit the state.
+    """
+    valid = RunState.model_validate(changes)
+    return {name: getattr(valid, name) for name in changes}
 
 
 def state_schema() -> dict[str, Any]:

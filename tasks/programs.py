@@ -35,7 +35,7 @@ from tasks.specs import NAME, Frozen, ProgramSpec
 ParameterValue = str | int | float
 
 #: what a string may be if its declaration has no pattern: one word, neither an option, nor hidden, nor a path
-DEFAULT_PATTERN = r"[A-Za-z0-9_][A-Za-z0-9_.,:;=+@-]{0,199}"
+DEFAULT_PATTERN = r"[A-Za-z0-9_][A-Za-z0-9_.,:=+@-]{0,199}"
 #: placeholders that Simrelay fills in itself
 RESERVED = ("cores", "memory_mb")
 

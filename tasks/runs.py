@@ -167,8 +167,8 @@ class CheckpointWrite:
     members: tuple[tuple[str, int, str], ...] = ()
     #: inbox entries whose effect is in it
     acks: tuple[str, ...] = ()
-    #: a checkpoint, not only pending writes
-    landed: bool = False
+    #: of a checkpoint: its key, and the key of its registry of pending writes; of pending writes: empty
+    checkpoint: tuple[str, ...] = ()
 
 
 def write_checkpoint(run: str, epoch: int, what: CheckpointWrite) -> Call[None]:
@@ -190,13 +190,13 @@ def write_checkpoint(run: str, epoch: int, what: CheckpointWrite) -> Call[None]:
         "pointers": what.pointers,
         "members": what.members,
         "acks": what.acks,
-        "landed": what.landed,
+        "checkpoint": json.dumps(what.checkpoint) if what.checkpoint else "",
     }
     return call("checkpoint_put", run, epoch, json.dumps(todo), read=read)
 
 
-def prune_checkpoints(run: str, epoch: int, pointer: str, keys: Sequence[str]) -> Call[int]:
-    """Delete keys of old checkpoints, never the pointer's target; gives how many were deleted.
+def prune_checkpoints(run: str, epoch: int, pointer: str, *, keep: int = 2) -> Call[int]:
+    """Delete all but the newest checkpoints, never the pointer's target; gives how many were deleted.
 
     Raises
     ------
@@ -209,4 +209,4 @@ def prune_checkpoints(run: str, epoch: int, pointer: str, keys: Sequence[str]) -
             raise _fenced(run)
         return int(reply.details["deleted"])
 
-    return call("checkpoint_prune", run, epoch, pointer, json.dumps(list(keys)), read=read)
+    return call("checkpoint_prune", run, epoch, pointer, keep, read=read)

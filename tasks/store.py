@@ -9,10 +9,10 @@ from typing import Any, TypeVar, cast
 import redis
 import redis.asyncio
 from redis.backoff import NoBackoff
-from redis.exceptions import NoScriptError
+from redis.exceptions import NoScriptError, OutOfMemoryError
 from redis.retry import Retry
 
-from tasks.errors import Unreachable
+from tasks.errors import Refused, Unreachable
 from tasks.scripts import Call, Offered, Reply, read_reply
 from tasks.settings import Settings
 
@@ -21,11 +21,12 @@ Publish = Callable[[tuple[Offered, ...]], None]
 
 
 def connect(settings: Settings) -> redis.Redis:
-    """Open a plain client; every call ends within the renewal time-out."""
+    """Open a plain client; a call ends within the renewal time-out, and only a broken connection is tried again."""
     timeout = settings.renew_timeout_seconds
     url = settings.redis_url.get_secret_value()
+    retry = Retry(NoBackoff(), 1, supported_errors=(redis.ConnectionError,))
     return redis.Redis.from_url(
-        url, socket_timeout=timeout, socket_connect_timeout=timeout, retry=Retry(NoBackoff(), 1), decode_responses=True
+        url, socket_timeout=timeout, socket_connect_timeout=timeout, retry=retry, decode_responses=True
     )
 
 
@@ -62,6 +63,8 @@ class Store:
         ------
         Unreachable
             If Redis does not answer; whether the script ran is then unknown, and every script may be repeated.
+        Refused
+            If Redis has no memory left and the script would bring something new; nothing was changed.
         """
         reply = self._reply(what)
         if reply.offers and self.publish:
@@ -77,6 +80,8 @@ class Store:
                 raw = self.client.eval(what.script.text, 1, *keys_and_arguments)
         except (redis.ConnectionError, redis.TimeoutError, redis.exceptions.BusyLoadingError) as error:
             raise Unreachable(f"Redis does not answer ({type(error).__name__})") from error
+        except OutOfMemoryError as error:
+            raise Refused("Redis has no memory left: nothing new until there is room again") from error
         return read_reply(cast(str, raw))
 
 
@@ -96,6 +101,8 @@ class AsyncStore:
                 raw = await self.client.eval(what.script.text, 1, *keys_and_arguments)
         except (redis.ConnectionError, redis.TimeoutError, redis.exceptions.BusyLoadingError) as error:
             raise Unreachable(f"Redis does not answer ({type(error).__name__})") from error
+        except OutOfMemoryError as error:
+            raise Refused("Redis has no memory left: nothing new until there is room again") from error
         reply = read_reply(raw)
         if reply.offers and self.publish:
             await asyncio.to_thread(self.publish, reply.offers)

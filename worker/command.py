@@ -24,9 +24,7 @@ def serve(
     context: typer.Context,
     cores: Annotated[int, typer.Option(help="Cores to offer; 0: all that this process may use.")] = 0,
     memory: Annotated[str, typer.Option(help="Memory to offer, such as '16 GB'; empty: 90 % of the host's.")] = "",
-    tag: Annotated[
-        list[str] | None, typer.Option(help="Also take jobs with this tag; may be repeated.")
-    ] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="Also take jobs with this tag; may be repeated.")] = None,
     name: Annotated[str, typer.Option(help="Name of this worker; empty: the host's.")] = "",
 ) -> None:
     """Register this host's engines and serve jobs until told to stop."""

@@ -50,8 +50,9 @@ def compare(values: Sequence[Quantity], properties: Sequence[str]) -> list[str]:
             sentences.append(f"The {words.noun} is the same to {10**-decimals:g} {unit}.")
         elif len(found) == 2:
             sentences.append(
-                f"{first.species} has the {words.more} {words.noun}: {number(first.value, decimals)} {unit} against"
-                f" {number(last.value, decimals)} {unit} of {last.species}, {number(difference, decimals)} {unit} apart."
+                f"{first.species} has the {words.more} {words.noun}, by {number(difference, decimals)} {unit}:"
+                f" {number(first.value, decimals)} {unit} against {number(last.value, decimals)} {unit}"
+                f" of {last.species}."
             )
         else:
             order = " > ".join(f"{v.species} ({number(v.value, decimals)})" for v in found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 from rdkit import Chem
 from rdkit.Chem import rdDistGeom, rdForceFieldHelpers
@@ -58,7 +59,7 @@ def embed(smiles: str, field: str = "molecule.smiles", max_atoms: int = DEFAULT_
     text = canonical(parse(smiles, field, max_atoms))
     mol = Chem.AddHs(Chem.MolFromSmiles(text))
     count = _CONFORMERS if 1 < mol.GetNumAtoms() <= _CONFORMERS_UP_TO_ATOMS else 1
-    parameters = rdDistGeom.ETKDGv3()
+    parameters: Any = rdDistGeom.ETKDGv3()
     parameters.randomSeed = SEED
     parameters.numThreads = 1
     found = list(rdDistGeom.EmbedMultipleConfs(mol, count, parameters))

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from rdkit import Chem, rdBase
-from rdkit.Chem import Descriptors, rdMolDescriptors
+from rdkit.Chem import rdMolDescriptors
 
 from tasks.elements import ATOMIC_NUMBER
 from tasks.errors import InputError
@@ -19,7 +19,7 @@ from tasks.errors import InputError
 DEFAULT_MAX_ATOMS = 400
 _EXAMPLE = "Give one molecule, for example 'C[N+](C)(C)C' for tetramethylammonium."
 _QUATERNARY_AMMONIUM = Chem.MolFromSmarts("[NX4+]([#6])([#6])([#6])[#6]")
-#: longest SMILES per atom that is worth parsing: '[13C@@H]' has eight characters, and brackets, bonds and rings add some
+#: a SMILES with more characters per atom is not worth parsing: '[13C@@H]' has eight, bonds and rings add some
 _CHARACTERS_PER_ATOM = 24
 
 # RDKit prints its reasons; sent through Python's logging they can be read, and never reach the terminal.
@@ -128,12 +128,8 @@ def parse(smiles: str, field: str = "molecule.smiles", max_atoms: int = DEFAULT_
         raise InputError(field, smiles, "holds a blank, which no SMILES does", _EXAMPLE)
     if len(text) > _CHARACTERS_PER_ATOM * max_atoms:
         raise InputError(field, smiles, f"has {len(text)} characters", f"At most {max_atoms} atoms are accepted.")
-    parameters = Chem.SmilesParserParams()
-    parameters.sanitize = False
-    parameters.removeHs = False
-    parameters.allowCXSMILES = False
     with _reasons() as lines:
-        raw = Chem.MolFromSmiles(text, parameters)
+        raw = Chem.MolFromSmiles(text, sanitize=False)
     if raw is None:
         raise InputError(field, smiles, _syntax_error(lines), _EXAMPLE)
     for atom in raw.GetAtoms():
@@ -190,11 +186,13 @@ def identify(smiles: str, field: str = "molecule.smiles", max_atoms: int = DEFAU
     """
     mol = parse(smiles, field, max_atoms)
     charge = int(Chem.GetFormalCharge(mol))
+    hydrogen = float(Chem.GetPeriodicTable().GetAtomicWeight("H"))
+    mass = sum(float(atom.GetMass()) + atom.GetTotalNumHs() * hydrogen for atom in mol.GetAtoms())
     protons = sum(atom.GetAtomicNum() + atom.GetTotalNumHs() for atom in mol.GetAtoms())
     electrons = protons - charge
     if electrons < 1:
         raise InputError(field, smiles, "has no electrons", "There is nothing to compute; check the charge.")
-    radicals = int(Descriptors.NumRadicalElectrons(mol))
+    radicals = sum(int(atom.GetNumRadicalElectrons()) for atom in mol.GetAtoms())
     multiplicity = radicals + 1
     if multiplicity % 2 == electrons % 2:
         # RDKit counts radicals by valence rules, which transition metals do not follow.
@@ -202,7 +200,7 @@ def identify(smiles: str, field: str = "molecule.smiles", max_atoms: int = DEFAU
     return Identity(
         smiles=canonical(mol),
         formula=str(rdMolDescriptors.CalcMolFormula(mol)),
-        mass_dalton=float(Descriptors.MolWt(mol)),
+        mass_dalton=mass,
         charge=charge,
         multiplicity=multiplicity,
         atoms=int(mol.GetNumAtoms(onlyExplicit=False)),

@@ -9,8 +9,8 @@ Single point with N basis functions, by the two DFT timings (quadratic for small
     core-seconds = 1.382e-3 N² + 2.24e-9 N⁴
 
 Optimisation with A atoms, by the third timing: 4.67 (A/17)^½ single points. Tight binding with n valence functions
-(48 in N,N-dimethylpiperidinium): 0.02 (n/48)³ s, an optimisation 50 of them. These are orders of magnitude for deciding,
-not predictions: other hosts, difficult SCFs and floppy molecules differ by factors.
+(48 in N,N-dimethylpiperidinium): 0.02 (n/48)³ s, an optimisation 50 of them. These are orders of magnitude for
+deciding, not predictions: other hosts, difficult SCFs and floppy molecules differ by factors.
 """
 
 from __future__ import annotations

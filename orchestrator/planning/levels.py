@@ -1,8 +1,9 @@
-"""Which level of theory a request names: method, basis set, solvent, engine; what is not known is refused, not dropped."""
+"""Which level of theory a request names: method, basis, solvent, engine; what is not known is refused, not dropped."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from orchestrator.chemistry.names import TABLE
@@ -32,12 +33,12 @@ _METHOD = re.compile(
     r"(-(?:d[234](?:bj|\(bj\))?|nl|v))?(?=-(?:level|optimi[sz]ed|relaxed|geometr)|(?![\w*+]|-\w))",
     re.IGNORECASE,
 )
+_BARE_BASES = (*BASES, "6-31g(d)", "6-31g(d,p)", "6-31+g(d)", "6-311g(d,p)", "def2svp", "def2tzvp")
 _BASIS = re.compile(
-    rf"(?<![\w-])({'|'.join(re.escape(b) for b in sorted((*BASES, '6-31g(d)', '6-31g(d,p)', '6-31+g(d)', '6-311g(d,p)', 'def2svp', 'def2tzvp'), key=len, reverse=True))}){_END}",
-    re.IGNORECASE,
+    rf"(?<![\w-])({'|'.join(re.escape(b) for b in sorted(_BARE_BASES, key=len, reverse=True))}){_END}", re.IGNORECASE
 )
 _FAMILIES_OF_BASES = re.compile(
-    r"(?<![\w-])(?:def2-\w+|(?:aug-)?cc-p\w+|6-31\d?\+*G[\w*(),]*|(?:j|m|j)?(?:un|ul|a)?-?cc-\w+|def-\w+|ma-def2-\w+|pc-?\d)"
+    r"(?<![\w-])(?:def2-\w+|(?:aug-)?cc-p\w+|6-31\d?\+*G[\w*(),]*|cc-\w+|def-\w+|ma-def2-\w+|pc-?\d)"
     r"(?![\w*+])",
     re.IGNORECASE,
 )
@@ -49,7 +50,8 @@ _SAID_METHOD = re.compile(
     re.IGNORECASE,
 )
 _PLAIN_WORDS = frozenset(
-    "same this that a any high higher low lower what which best good better default dft semiempirical semi-empirical"
+    "the an implicit same this that a any high higher low lower what which best good better default dft semiempirical"
+    " semi-empirical"
     " quantum theory hybrid appropriate suitable usual standard first second basis a your another each density exchange"
     " double-zeta triple-zeta small large larger smaller both".split()
 )
@@ -58,7 +60,6 @@ _HARMLESS_PAIRS = re.compile(
     re.IGNORECASE,
 )
 _GAS = re.compile(r"\b(?:in\s+(?:the\s+)?)?(?:gas[- ]phase|vacuum|vacuo)\b", re.IGNORECASE)
-_NOT_A_SOLVENT = frozenset("hydrogen")
 _SOLVENT_WORDS = sorted(
     {w.lower() for e in TABLE if e.kind == "molecule" for w in (e.name, *e.synonyms)} | set(SOLVENTS) | {"h2o", "meoh"},
     key=len,
@@ -175,9 +176,9 @@ def _method(word: str) -> str:
     return find_method(word.replace("ω", "w")).name
 
 
-def _known(finder: object, word: str) -> bool:
+def _known(find: Callable[[str], str], word: str) -> bool:
     try:
-        finder(word) if callable(finder) else None
+        find(word)
     except InputError:
         return False
     return True
@@ -196,12 +197,12 @@ def _is_pair(match: re.Match[str], text: str) -> bool:
 
 
 def _refuse_unknown(text: str) -> None:
-    for pattern, field, find in ((_SAID_BASIS, "basis", find_basis), (_SAID_METHOD, "method", _method)):
+    for pattern, find in ((_SAID_BASIS, find_basis), (_SAID_METHOD, _method)):
         for match in pattern.finditer(text):
             if match[1].lower() not in _PLAIN_WORDS:
                 find(match[1])
-    if match := _FAMILIES_OF_BASES.search(text):
-        find_basis(match[0])
+    if unknown := _FAMILIES_OF_BASES.search(text):
+        find_basis(unknown[0])
 
 
 def _engine(text: str) -> tuple[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 
 from orchestrator.chemistry.molecules import DEFAULT_MAX_ATOMS, identify
 from orchestrator.chemistry.names import close_names, find_names, look_up
@@ -24,14 +25,15 @@ _NOT_CHAINS = frozenset({"NICS", "SCF", "CIS", "SOS", "ICS", "SCS", "SOC", "FCC"
 _PART = re.compile(r"\s+(?:bonds?|stretch\w*|groups?|distances?|angles?)\b", re.IGNORECASE)
 # Endings of systematic names; what has one and is not in the table is a molecule that we would otherwise drop.
 _CHEMICAL = re.compile(
-    r"(?:\w|[\d',\-\[\].])*(?:(?:on|in|id|ol|mon|fon|phon|ox|zol|epan)ium|am(?:in|id)e|(?:id|ol|az|ox)ine|azole"
+    r"[\w',\-\[\].]*(?:(?:on|in|id|ol|mon|fon|phon|ox|zol|epan)ium|am(?:in|id)e|(?:id|ol|az|ox)ine|azole"
     r"|(?:meth|eth|prop|but|pent|hex|hept|oct|non|dec|lox)(?:ane|ene|yne|anol|anone|oxide)|benzene|phenol|furan"
     r"|toluene|(?:fluor|chlor|brom|iod|hydrox|sulf|phosph)(?:ide|ate|oxide)|quinone|pyrene|phthalene|ylene|nitrile)",
     re.IGNORECASE,
 )
 _LOCANTS = re.compile(r"(?:N|\d+,[\d,]*\d)(?:,N)*-[a-z]{3}[\w\-\[\].]*")
 _WORDS = frozenset(
-    "examine determine define combine online outline routine amine diamine imine medium millennium amide equilibrium"
+    "ammonium examine determine define combine online outline routine amine diamine imine medium millennium amide"
+    " equilibrium"
     " machine fluorine chlorine bromine iodine".split()
 )
 
@@ -102,7 +104,7 @@ def _blank(text: str, found: list[Found]) -> str:
 
 def _quoted(text: str, max_atoms: int) -> tuple[list[Found], str]:
     """Take what stands in quotes or backticks, or after the word SMILES: it is meant literally."""
-    found = []
+    found: list[Found] = []
     for match in [*_QUOTED.finditer(text), *_SAID_SMILES.finditer(text)]:
         group = next(number for number, value in enumerate(match.groups(), 1) if value is not None)
         content = match[group].rstrip(".,;:?!") if match.re is _SAID_SMILES else match[group]
@@ -153,7 +155,7 @@ def _looks_like_smiles(token: str) -> bool:
 
 
 def _refuse_salts(text: str, names: list[Found]) -> None:
-    for left, right in zip(names, names[1:], strict=False):
+    for left, right in pairwise(names):
         if left.kind == "cation" and right.kind == "anion" and not text[left.end : right.start].strip():
             remedy = f"Ask for its ions one by one: '{left.name} and {right.name}'."
             raise InputError(_FIELD, text[left.start : right.end], "is a salt of two ions, not one molecule", remedy)

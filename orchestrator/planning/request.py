@@ -49,7 +49,8 @@ class Request:
     rest
         The words without molecules, solvent and level, for the rules of complexity and routing.
     electronic
-        Properties that need a simulation: ``homo``, ``lumo``, ``gap``, ``energy``, ``dipole``, ``charges``, ``geometry``.
+        Properties that need a simulation: ``homo``, ``lumo``, ``gap``, ``energy``, ``dipole``, ``charges``,
+        ``geometry``.
     identity
         Properties that the SMILES alone gives: ``formula``, ``mass``, ``charge``, ``structure``, …
     optimise
@@ -148,7 +149,9 @@ def _refuse_unknown_neighbours(rest: str, found: list[Found]) -> None:
         before = re.search(rf"(?:\b(?:of|for|between|compare)\s+|,\s*)(?:the\s+)?([A-Za-z][\w\-]*){_JOIN}(?:the\s+)?$",
                            rest[: molecule.start], re.IGNORECASE)  # fmt: skip
         for word in (match[1] for match in (after, before) if match):
-            if is_ordinary(word):
+            # "caffeine, 'Cn1…'" only says what the one SMILES is.
+            named = len(found) == 1 and not molecule.name and before is not None and word == before[1]
+            if is_ordinary(word) or (named and rest[: molecule.start].rstrip(" '\"`").endswith(",")):
                 continue
             remedy = "Give its SMILES in quotes, or take it out of the list."
             raise InputError("molecule", word, "stands in the list of molecules and is no name that is known", remedy)

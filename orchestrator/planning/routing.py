@@ -47,14 +47,14 @@ TARGETS: dict[str, tuple[str, tuple[re.Pattern[str], ...]]] = {
     ),
     "hem_agent": (
         "design of cations and membranes",
-        _phrases("design(?:s|ed|ing)? \\w*", "pso", "particle swarms?", "swarms?", "backbones?", "pbf_bb\\w*", "pp_bb\\w*",
-                 "px_bb\\w*", "pai_bb\\w*", "pf_bb\\w*", "ppo_bb\\w*", "optimi[sz]e hems?"),
+        _phrases("design(?:s|ed|ing)? \\w*", "pso", "particle swarms?", "swarms?", "backbones?",
+                 "(?:pbf|pp|px|pai|pf|ppo)_bb\\w*", "optimi[sz]e hems?"),
     ),
     "md_agent": (
         "molecular dynamics",
         _phrases("molecular dynamics", "md", "md simulations?", "gromacs", "lammps", "diffusion(?: coefficients?)?",
-                 "conductivit(?:y|ies)", "water uptake", "trajector(?:y|ies)", "force[- ]field simulations?", "swelling",
-                 "rdf", "radial distributions?", "npt", "nvt", "simulate[sd]?"),
+                 "conductivit(?:y|ies)", "water uptake", "trajector(?:y|ies)", "force[- ]field simulations?",
+                 "swelling", "rdf", "radial distributions?", "npt", "nvt", "simulate[sd]?"),
     ),
     "multiwfn_agent": (
         "wavefunction analysis",
@@ -63,7 +63,8 @@ TARGETS: dict[str, tuple[str, tuple[re.Pattern[str], ...]]] = {
     ),
     "rag_agent": (
         "literature",
-        _phrases("papers?", "literature", "publications?", "articles?", "citations?", "cite", "references? on", "studies"),
+        _phrases("papers?", "literature", "publications?", "articles?", "citations?", "cite",
+                 "references? on", "studies"),
     ),
     "web_search_agent": (
         "searching the web",

@@ -14,7 +14,11 @@ _ORBITAL = r"(?:homo|lumo|orbitals?|frontier|gap)"
 #: property -> the words for it; what qm_agent gives
 ELECTRONIC = {
     "homo": _words(r"homos?|highest occupied(?: molecular orbitals?)?|frontier orbitals?|orbital energ(?:y|ies)"),
-    "lumo": _words(r"lumos?|lowest unoccupied(?: molecular orbitals?)?|frontier orbitals?|orbital energ(?:y|ies)"),
+    # Also after a hyphen: "HOMO-LUMO gap".
+    "lumo": re.compile(
+        r"(?<!\w)(?:lumos?|lowest unoccupied(?: molecular orbitals?)?|frontier orbitals?|orbital energ(?:y|ies))(?!\w)",
+        re.IGNORECASE,
+    ),
     "gap": _words(r"(?:homo\s*[-–/]\s*lumo\s+|band\s*|orbital\s+|energy\s+)?gaps?"),
     "energy": _words(
         r"(?:total|electronic|scf|ground[- ]state|single[- ]point|absolute|dft|xtb|molecular)\s+energ(?:y|ies)"
@@ -36,7 +40,8 @@ IDENTITY = {
     "atoms": _words(r"(?:number of|how many|count(?: the)?)\s+atoms?|atom counts?"),
     "smiles": _words(r"(?:canonical(?:i[sz]e[ds]?)?|isomeric)(?:\s+(?:the\s+)?smiles)?|smiles"),
     "structure": _words(
-        r"3[- ]?d(?:\s+(?:structures?|geometr(?:y|ies)|coordinates|models?|conformers?))?|xyz(?:\s+(?:files?|coordinates))?"
+        r"3[- ]?d(?:\s+(?:structures?|geometr(?:y|ies)|coordinates|models?|conformers?))?"
+        r"|xyz(?:\s+(?:files?|coordinates))?"
         r"|(?:starting|initial|force[- ]field)\s+(?:structures?|geometr(?:y|ies))|cartesian coordinates"
     ),
     "identity": _words(
@@ -53,8 +58,7 @@ FORCE_FIELD_STRUCTURE = IDENTITY["structure"]
 
 OPTIMISE = _words(r"(?:re)?optimi[sz](?:e|es|ed|ing|ation|ations)|relax(?:ed|ation)?|minimi[sz](?:e|ed|ation)")
 NO_OPTIMISATION = _words(
-    r"(?:without|no|skip(?:ping)?(?: the)?|not?)\s+(?:any\s+|geometry\s+|further\s+)*optimi[sz]\w*|unoptimi[sz]ed|do not optimi[sz]e"
-    r"|don't optimi[sz]e"
+    r"(?:without|skip(?:ping)?(?: the)?|not?|don't)\s+(?:any\s+|geometry\s+|further\s+)*optimi[sz]\w*|unoptimi[sz]ed"
 )
 COMPARE = _words(
     r"compar(?:e|es|ed|ing|ison)s?|versus|vs\.?|differences?|rank(?:ing)?|which(?:\s+\w+)?\s+(?:one\s+)?(?:has|have|is)"
@@ -76,30 +80,31 @@ VERBS = {
     "predict": _words(r"predict(?:s|ed|ing)?"),
 }
 #: what a method can belong to besides those verbs
-OTHER_VERBS = _words(
-    r"report|give|get|show|tell|run|perform|do|obtain|what|single[- ]points?|energ(?:y|ies)|homos?|lumos?"
-)
+OTHER_VERBS = _words(r"report|give|get|show|tell|what|single[- ]points?|energ(?:y|ies)|homos?|lumos?")
 
 #: asked for now and then, computed by nothing that exists yet -> how a message calls it
 NOT_COMPUTED = {
     "vibrational frequencies and thermochemistry": _words(
-        r"frequenc(?:y|ies)|vibration(?:s|al)?|normal modes?|imaginary modes?|ir spectr(?:um|a)|raman|hessian|zero[- ]point"
-        r"|free energ(?:y|ies)|enthalp(?:y|ies)|entrop(?:y|ies)|thermochem\w*|gibbs"
+        r"frequenc(?:y|ies)|vibration(?:s|al)?|normal modes?|imaginary modes?|ir spectr(?:um|a)|raman|hessian"
+        r"|zero[- ]point|free energ(?:y|ies)|enthalp(?:y|ies)|entrop(?:y|ies)|thermochem\w*|gibbs"
     ),
     "NMR shifts": _words(r"nmr|chemical shifts?|shieldings?"),
     "acidity and proton affinity": _words(r"pka|proton affinit(?:y|ies)|basicity|acidity|protonation"),
-    "binding and interaction energies": _words(r"(?:binding|interaction|dissociation|adsorption)\s+energ(?:y|ies)|binding"),
+    "binding and interaction energies": _words(
+        r"(?:binding|interaction|dissociation|adsorption)\s+energ(?:y|ies)|binding"
+    ),
     "solvation energies": _words(r"solvation\s+(?:free\s+)?energ(?:y|ies)|hydration\s+energ(?:y|ies)"),
     "transition states and barriers": _words(
         r"transition states?|barriers?|activation\s+energ(?:y|ies)|reaction paths?|reaction energ(?:y|ies)|irc|neb"
         r"|alkaline stability|degradation|half-li(?:fe|ves)"
     ),
     "excited states and spectra": _words(
-        r"excited states?|excitation(?:s| energ(?:y|ies))?|td-?dft|uv[-/ ]?vis\w*|absorption spectr(?:um|a)|spectr(?:um|a)"
-        r"|fluorescence"
+        r"excited states?|excitation(?:s| energ(?:y|ies))?|td-?dft|uv[-/ ]?vis\w*|absorption spectr(?:um|a)"
+        r"|spectr(?:um|a)|fluorescence"
     ),
     "ionisation energies, electron affinities and reactivity indices": _words(
-        r"ioni[sz]ation (?:potentials?|energ(?:y|ies))|electron affinit(?:y|ies)|electronegativity|(?:chemical )?hardness"
+        r"ioni[sz]ation (?:potentials?|energ(?:y|ies))|electron affinit(?:y|ies)|electronegativity"
+        r"|(?:chemical )?hardness"
         r"|electrophilicity|fukui|redox potentials?|oxidation potentials?|polari[sz]abilit(?:y|ies)"
     ),
     "conformer searches": _words(r"conformer search\w*|conformational (?:search|analysis|landscape)"),

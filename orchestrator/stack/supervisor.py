@@ -10,6 +10,7 @@ import http.client
 import importlib.util
 import os
 import signal
+import socket
 import sys
 import time
 from datetime import UTC, datetime
@@ -23,7 +24,7 @@ from orchestrator.stack.lock import FolderLock
 from orchestrator.stack.processes import this_process
 from orchestrator.stack.redis_server import RedisServer, free_port
 from orchestrator.stack.secrets import API_TOKEN, FLOWER_PASSWORD, secret
-from orchestrator.stack.state import FLOWER_USER, StackState, read_state, state_path, write_state
+from orchestrator.stack.state import FLOWER_USER, StackState, read_state, write_state
 from tasks.errors import SimrelayError
 from tasks.settings import Settings, environment, load_settings
 
@@ -61,7 +62,7 @@ class Supervisor:
         self._variables = environment(settings) | {"PYTHONUNBUFFERED": "1"}
         self._children.append(self._python("orchestrator", "tasks.command", "orchestrator", stop_seconds=30))
         if with_worker:
-            self._children.append(self._python("worker", "tasks.command", "worker", stop_seconds=60))
+            self._children.append(self._python("worker", "tasks.command", "worker", stop_seconds=90))
         if importlib.util.find_spec("flower"):
             self._flower_port = _port_again(before.flower_port if before else 0)
             self._children.append(self._flower())
@@ -151,7 +152,7 @@ def api_answers(home: Path) -> bool:
     endpoint = live_endpoint(home)
     if not endpoint:
         return False
-    connection = http.client.HTTPConnection("127.0.0.1", endpoint.port, timeout=2)
+    connection = http.client.HTTPConnection(endpoint.host, endpoint.port, timeout=2)
     try:
         connection.request("GET", "/health")
         return connection.getresponse().status == 200
@@ -164,8 +165,6 @@ def api_answers(home: Path) -> bool:
 def _port_again(port: int) -> int:
     """Give the port of last time if it is free, so that bookmarks go on working."""
     if port:
-        import socket
-
         with socket.socket() as listener:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
@@ -193,7 +192,6 @@ def main() -> int:
         sys.stderr.write(f"error: {error}\n")
         return error.exit_code
     finally:
-        state_path(settings.home).touch(mode=0o600)
         lock.release()
     return 0
 

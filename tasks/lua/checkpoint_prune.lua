@@ -1,9 +1,16 @@
 #!lua flags=allow-oom
--- Delete checkpoints that are no longer needed, under the run's epoch, and never the pointer's target.
--- ARGV: run, epoch, pointer key, JSON list of keys.   Answers: ok {deleted}, fenced.
-if not holds_run(ARGV[1], ARGV[2]) then return reply('fenced') end
-local target, deleted = redis.call('GET', ARGV[3]), 0
-for _, key in ipairs(cjson.decode(ARGV[4])) do
-  if key ~= target then deleted = deleted + redis.call('DEL', key) end
+-- Delete all but the newest checkpoints of a run with their pending writes, under its epoch, and never the pointer's
+-- target.   ARGV: run, epoch, pointer key, how many to keep.   Answers: ok {deleted}, fenced.
+local id = ARGV[1]
+if not holds_run(id, ARGV[2]) then return reply('fenced') end
+local known, target, deleted = P .. 'run:' .. id .. ':checkpoints', redis.call('GET', ARGV[3]), 0
+for _, text in ipairs(redis.call('ZRANGE', known, 0, -1 - tonumber(ARGV[4]))) do
+  local key, registry = unpack(cjson.decode(text))
+  if key ~= target then
+    for _, write in ipairs(redis.call('ZRANGE', registry, 0, -1)) do redis.call('DEL', write) end
+    redis.call('DEL', key, registry)
+    redis.call('ZREM', known, text)
+    deleted = deleted + 1
+  end
 end
 return reply('ok', { deleted = deleted })

@@ -24,8 +24,10 @@
 --   run:<id>:seen                set: ids of all entries ever posted, so that a repeated post changes nothing
 --   runs, owner-runs:<owner>, runs:state:<STATE>, runs:ready, runs:leased
 --                                sorted sets run -> sequence, sequence, sequence, ready since, leased until
+--   run:<id>:checkpoints         sorted set of LangGraph's checkpoint keys, each with its registry of pending writes
 --   request:<owner>:<hash>       string: the newest run for that request
---   lost:<host>                  sorted set job -> when it was lost there
+--   lost:<host>, lost:orchestrator:<id>
+--                                sorted sets job or run -> when it was lost there; gone one lease after the last
 --   expire:last, expire:guard    strings: last call of expire, moment before which it takes nothing
 
 local P = KEYS[1]
@@ -119,13 +121,19 @@ local function batch_complete(id)
   return sealed == '1' and redis.call('EXISTS', P .. 'batch:' .. id .. ':open') == 0
 end
 
+-- Whoever waits for runs is told on the channel `wake`; who misses it looks by himself soon after.
+local function make_ready(id, now)
+  redis.call('ZADD', P .. 'runs:ready', int(now), id)
+  redis.call('PUBLISH', P .. 'wake', id)
+end
+
 local function wake_run(id, now)
   local state, sequence = unpack(redis.call('HMGET', P .. 'run:' .. id, 'state', 'sequence'))
   if state ~= 'WAITING' and state ~= 'NEEDS_PERSON' then return end
   redis.call('ZREM', P .. 'runs:state:' .. state, id)
   redis.call('ZADD', P .. 'runs:state:QUEUED', sequence, id)
-  redis.call('ZADD', P .. 'runs:ready', int(now), id)
   redis.call('HSET', P .. 'run:' .. id, 'state', 'QUEUED', 'changed_ms', int(now))
+  make_ready(id, now)
 end
 
 -- `text` is the entry's JSON as it was given: reading and writing it here would turn an empty list into an object.
@@ -251,13 +259,21 @@ local function load_worker(id, usage)
   return w
 end
 
-local WINDOW = 50 -- rows of one owner that are looked at in one call
-local DEPTH = 200 -- jobs that may be passed over in one call
+local WINDOW = 50 -- rows of one owner that are read at a time
+local DEPTH = 200 -- jobs of one owner in one queue that may be passed over in one call
+local MOST = 500 -- jobs that are offered or passed over in one call
+
+-- Read on in one owner's rows; those that were offered meanwhile have left the set.
+local function read_rows(cursor)
+  local from = cursor.passed
+  cursor.rows, cursor.at = redis.call('ZRANGE', cursor.key, from, from + WINDOW - 1, 'WITHSCORES'), 1
+end
 
 local function best_row(cursors, usage)
   local best, best_level, best_use, best_age
   for _, cursor in ipairs(cursors) do
-    local score = tonumber(cursor.rows[cursor.at + 1] or -1)
+    if cursor.at > #cursor.rows and #cursor.rows == 2 * WINDOW then read_rows(cursor) end
+    local score = cursor.passed < DEPTH and tonumber(cursor.rows[cursor.at + 1] or -1) or -1
     if score >= 0 then
       local level = math.floor(score / 1e14)
       local age, use = score - level * 1e14, usage[cursor.owner] or 0
@@ -291,13 +307,15 @@ local function admit(now, offer_ms, reserve_ms)
   for _, queue in ipairs(queues) do
     if served[queue] then
       for _, owner in ipairs(redis.call('SMEMBERS', P .. 'ready:' .. queue)) do
-        local rows = redis.call('ZRANGE', P .. 'ready:' .. queue .. ':' .. owner, 0, WINDOW - 1, 'WITHSCORES')
-        cursors[#cursors + 1] = { queue = queue, owner = owner, rows = rows, at = 1 }
+        local cursor = { owner = owner, key = P .. 'ready:' .. queue .. ':' .. owner, passed = 0 }
+        read_rows(cursor)
+        cursors[#cursors + 1] = cursor
       end
     end
   end
-  local passed, room = 0, #free
-  while room > 0 and passed < DEPTH do
+  local room, looked = #free, 0
+  while room > 0 and looked < MOST do
+    looked = looked + 1
     local cursor = best_row(cursors, usage)
     if not cursor then break end
     local job = get_job(cursor.rows[cursor.at])
@@ -321,12 +339,12 @@ local function admit(now, offer_ms, reserve_ms)
       offers[#offers + 1] = { job = job.id, worker = chosen.id, task_id = task_id, engine = job.engine,
         task = job.task, label = job.label, run = job.run }
     else
-      passed = passed + 1
+      cursor.passed = cursor.passed + 1
       if now - tonumber(job.queued_ms) > reserve_ms then
         local keep
         for _, w in ipairs(free) do
           if not w.kept and w.serves[job.queue] and tonumber(w.cores) >= cores and tonumber(w.memory_mb) >= memory
-            and (not keep or w.free_cores > keep.free_cores) then keep = w end
+            and (w.workspace_seen == '1' or job.attempt == '0') and (not keep or w.free_cores > keep.free_cores) then keep = w end
         end
         if keep then keep.kept, room = true, room - 1 end
       end

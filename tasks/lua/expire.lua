@@ -25,46 +25,55 @@ for _, id in ipairs(redis.call('ZRANGEBYSCORE', P .. 'delayed', 0, int(now), 'LI
   enter_ready(job)
 end
 
+-- Which holders are silent as a whole? A host or an orchestrator that dies takes all its leases along, but they end at
+-- different moments, up to a beat apart. So a lease counts as silent when half of it has passed without a renewal, and
+-- one that ended within the last lease is remembered in `lost:<holder>`. What is lost together is not to blame.
+local function silence(leases, holder_of)
+  local of, count = {}, {}
+  for _, id in ipairs(redis.call('ZRANGEBYSCORE', leases, 0, int(now + lease / 2), 'LIMIT', 0, 1000)) do
+    of[id] = holder_of(id)
+    count[of[id]] = (count[of[id]] or 0) + 1
+  end
+  return of, count
+end
+
+local function lost_before(holder, id)
+  local key = P .. 'lost:' .. holder
+  redis.call('ZREMRANGEBYSCORE', key, 0, int(now - lease))
+  return redis.call('ZCARD', key) > (redis.call('ZSCORE', key, id) and 1 or 0)
+end
+
+local function remember(holder, id)
+  redis.call('ZADD', P .. 'lost:' .. holder, int(now), id)
+  redis.call('PEXPIRE', P .. 'lost:' .. holder, int(lease))
+end
+
 local lost, gone, runs = {}, {}, {}
 if now >= guard then
-  local taken = redis.call('ZRANGEBYSCORE', P .. 'leased', 0, int(now), 'LIMIT', 0, 200)
-  local hosts = {}
-  for _, id in ipairs(taken) do
+  local hosts, silent = silence(P .. 'leased', function(id)
     local n = redis.call('HGET', P .. 'job:' .. id, 'attempt')
-    local host = redis.call('HGET', P .. 'attempt:' .. id .. ':' .. n, 'host')
-    hosts[id] = host
-    redis.call('ZADD', P .. 'lost:' .. host, int(now), id)
-    redis.call('ZREMRANGEBYSCORE', P .. 'lost:' .. host, 0, int(now - lease))
-    redis.call('PEXPIRE', P .. 'lost:' .. host, int(4 * lease))
-  end
-  for _, id in ipairs(taken) do
+    return redis.call('HGET', P .. 'attempt:' .. id .. ':' .. n, 'host')
+  end)
+  for _, id in ipairs(redis.call('ZRANGEBYSCORE', P .. 'leased', 0, int(now), 'LIMIT', 0, 200)) do
     local job, host = get_job(id), hosts[id]
     local attempt = read(P .. 'attempt:' .. id .. ':' .. job.attempt)
     lost[#lost + 1] = { job = id, attempt = tonumber(job.attempt), task_id = attempt.task_id,
       hostname = attempt.hostname, host = host, worker = attempt.worker }
     close_attempt(job, 'lost', now)
     -- Poison: distinct hosts taken down, alone each time, without the checkpoint advancing.
-    local suspects, others = job.suspects or '', redis.call('ZRANGE', P .. 'lost:' .. host, 0, -1)
-    if #others > 1 then -- the host went down, not this job: neither it nor its neighbours are suspected for that
-      for _, other in ipairs(others) do
-        local blamed = redis.call('HGET', P .. 'job:' .. other, 'suspects') or ''
-        local cleared = {}
-        for name in string.gmatch(blamed, '%S+') do
-          if name ~= host then cleared[#cleared + 1] = name end
-        end
-        redis.call('HSET', P .. 'job:' .. other, 'suspects', table.concat(cleared, ' '))
-      end
-      suspects = redis.call('HGET', P .. 'job:' .. id, 'suspects')
-    elseif not string.find(' ' .. suspects .. ' ', ' ' .. host .. ' ', 1, true) then
+    local suspects = job.suspects or ''
+    local known = string.find(' ' .. suspects .. ' ', ' ' .. host .. ' ', 1, true)
+    if silent[host] == 1 and not known and not lost_before(host, id) then
       suspects = suspects == '' and host or suspects .. ' ' .. host
+      put(job, { suspects = suspects })
     end
-    put(job, { suspects = suspects })
+    remember(host, id)
     local _, count = string.gsub(suspects, '%S+', '')
     if count >= tonumber(ARGV[2]) and not cancelled(job) then
-      local failure = { error_class = 'poison', evidence = {}, permanent = true,
+      local last = job.progress and job.progress ~= '' and cjson.decode(job.progress).text
+      local failure = { error_class = 'poison', evidence = { last or 'no progress was reported' }, permanent = true,
         message = 'took ' .. count .. ' hosts down without its checkpoint advancing: ' .. suspects,
         remedy = 'Look at its last output on these hosts before you run it again.' }
-      failure.evidence = { job.progress ~= '' and job.progress or 'no progress was reported' }
       finish(job, 'FAILED', now, { failure = cjson.encode(failure) })
     else
       back(job, now)
@@ -83,20 +92,19 @@ if now >= guard then
       gone[#gone + 1] = id
     end
   end
-  local holders = {}
-  taken = redis.call('ZRANGEBYSCORE', P .. 'runs:leased', 0, int(now), 'LIMIT', 0, 200)
-  for _, id in ipairs(taken) do
-    local holder = redis.call('HGET', P .. 'run:' .. id, 'holder')
-    holders[holder] = (holders[holder] or 0) + 1
-  end
-  for _, id in ipairs(taken) do
-    local run = read(P .. 'run:' .. id)
+  local holders
+  holders, silent = silence(P .. 'runs:leased', function(id)
+    return 'orchestrator:' .. redis.call('HGET', P .. 'run:' .. id, 'holder')
+  end)
+  for _, id in ipairs(redis.call('ZRANGEBYSCORE', P .. 'runs:leased', 0, int(now), 'LIMIT', 0, 200)) do
+    local key, holder = P .. 'run:' .. id, holders[id]
     redis.call('ZREM', P .. 'runs:leased', id)
     redis.call('ZREM', P .. 'runs:state:ACTIVE', id)
-    redis.call('ZADD', P .. 'runs:state:QUEUED', run.sequence, id)
-    redis.call('ZADD', P .. 'runs:ready', int(now), id)
-    local down = tonumber(run.takedowns or 0) + (holders[run.holder] == 1 and 1 or 0)
-    redis.call('HSET', P .. 'run:' .. id, 'state', 'QUEUED', 'changed_ms', int(now), 'takedowns', int(down))
+    redis.call('ZADD', P .. 'runs:state:QUEUED', redis.call('HGET', key, 'sequence'), id)
+    make_ready(id, now)
+    redis.call('HSET', key, 'state', 'QUEUED', 'changed_ms', int(now))
+    if silent[holder] == 1 and not lost_before(holder, id) then redis.call('HINCRBY', key, 'takedowns', 1) end
+    remember(holder, id)
     runs[#runs + 1] = id
   end
 end

@@ -24,9 +24,9 @@ local sequence = redis.call('HGET', P .. 'run:' .. id, 'sequence')
 redis.call('ZREM', P .. 'runs:leased', id)
 redis.call('ZREM', P .. 'runs:state:ACTIVE', id)
 redis.call('ZADD', P .. 'runs:state:' .. state, sequence, id)
-if state == 'QUEUED' then redis.call('ZADD', P .. 'runs:ready', int(now), id) end
 local flat = { 'state', state, 'changed_ms', int(now), 'holder', '' }
 if ENDED[state] then flat[#flat + 1], flat[#flat + 2] = 'ended_ms', int(now) end
 for name, value in pairs(cjson.decode(ARGV[5])) do flat[#flat + 1], flat[#flat + 2] = name, value end
 redis.call('HSET', P .. 'run:' .. id, unpack(flat))
+if state == 'QUEUED' then make_ready(id, now) end
 return reply('ok')

@@ -83,7 +83,7 @@ class RestartPoint(BaseModel):
 
     #: what it holds, for people
     text: str
-    #: done in all attempts up to here
+    #: done in all attempts up to here; the result counts those of its own attempt
     scf_cycles: int = 0
     optimisation_steps: int = 0
     #: the newest geometry, XYZ in ångström

@@ -2,13 +2,15 @@
 
 Run as ``python -m worker.programs.pyscf_job job.json`` with the job's folder as working directory. Density fitting with
 PySCF's default auxiliary basis, integration grid level 3, geometries by geomeTRIC with its default criteria
-(energy 1e-6 Eh, gradient rms 3e-4 and maximum 4.5e-4 Eh/bohr, displacement rms 1.2e-3 and maximum 1.8e-3 Å).
+(energy 1e-6 Eh, gradient rms 3e-4 and maximum 4.5e-4 Eh/bohr, displacement rms 1.2e-3 and maximum 1.8e-3 Å). All basis
+sets are taken with spherical d functions, as ORCA takes them (Gaussian's 6-31G* has Cartesian ones).
 """
 
 from __future__ import annotations
 
 import math
 import shutil
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,7 @@ import pyscf
 from pyscf import dft, gto, scf
 from pyscf.data.elements import ELEMENTS, MASSES
 from pyscf.geomopt import geometric_solver
-from pyscf.lib import param
+from pyscf.lib import chkfile, param
 from pyscf.lib.exceptions import BasisNotFoundError
 
 from tasks.elements import ATOMIC_NUMBER, Atom, write_xyz
@@ -68,7 +70,8 @@ def build_molecule(job: QuantumJob, atoms: list[Atom]) -> Any:
     mol.max_memory = max(200.0, _MEMORY_SHARE * job.memory_mb)
     mol.verbose = 4
     try:
-        return mol.build(dump_input=True, parse_arg=False)
+        # PySCF's own account of the input would begin with the source of this program.
+        return mol.build(dump_input=False, parse_arg=False)
     except BasisNotFoundError as error:
         failure = Failure(
             error_class="bad_input",
@@ -111,7 +114,8 @@ class Course:
         self.before = earlier or RestartPoint(text="", xyz=job.xyz)
         self.scf_cycles = 0
         self.steps = 0
-        self.optimises = job.task == "optimisation"
+        # A single atom has nothing to relax, and geomeTRIC no coordinates for it.
+        self.optimises = job.task == "optimisation" and len(job.atoms) > 1
 
     def after_cycle(self, envs: dict[str, Any]) -> None:
         """Take note of one cycle; PySCF calls this when its own checkpoint file is complete."""
@@ -204,6 +208,15 @@ def optimise(job: QuantumJob, mf: Any, course: Course) -> Any:
     return solved
 
 
+def holds_orbitals(path: Path) -> bool:
+    """Tell whether a checkpoint file of PySCF can be read."""
+    try:
+        return chkfile.load(str(path), "scf/mo_coeff") is not None and chkfile.load_mol(str(path)).natm > 0
+    except (OSError, KeyError, ValueError) as error:
+        say(f"{path.name} cannot be read, so the orbitals begin from the beginning: {error}")
+        return False
+
+
 def calculate(job: QuantumJob, desk: Desk) -> QuantumResult:
     """Do one job, and give what came out."""
     atoms = job.atoms
@@ -213,13 +226,15 @@ def calculate(job: QuantumJob, desk: Desk) -> QuantumResult:
         atoms = job.atoms
     course = Course(job, desk, earlier)
     mol = build_molecule(job, atoms)
+    say(f"{level_of(job)}, charge {job.charge:+d}, multiplicity {job.multiplicity}, {mol.nao} basis functions")
+    say(write_xyz(atoms, f"{job.task} with PySCF {pyscf.__version__}, coordinates in ångström"))
     mf = build_method(job, mol)
     mf.chkfile = str(desk.folder / ORBITALS_FILE)
-    if earlier and (desk.folder / RESTART_ORBITALS_FILE).exists():
+    if earlier and holds_orbitals(desk.folder / RESTART_ORBITALS_FILE):
         shutil.copyfile(desk.folder / RESTART_ORBITALS_FILE, mf.chkfile)
         mf.init_guess = "chkfile"
     mf.callback = course.after_cycle
-    if job.task == "optimisation":
+    if course.optimises:
         mf = optimise(job, mf, course)
     else:
         mf.kernel()
@@ -243,7 +258,7 @@ def _result(job: QuantumJob, mf: Any, course: Course) -> QuantumResult:
         dipole_debye=dipole_debye(mf),
         mulliken_charges=tuple(float(charge) for charge in charges),
         scf_cycles=course.scf_cycles,
-        optimisation_steps=course.steps if course.optimises else None,
+        optimisation_steps=course.steps if job.task == "optimisation" else None,
         xyz=course.desk.geometry(atoms_of(mf.mol), f"{level}, {energy:.8f} Eh"),
         engine="pyscf",
         engine_version=pyscf.__version__,

@@ -6,7 +6,6 @@ import math
 import os
 import shutil
 import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -54,14 +53,6 @@ def run(engine: Engine[Spec], bench: Bench[Spec], edit: Callable[[Path], None] |
         if exits[-1].code != 0:
             break
     return exits
-
-
-def wait_until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
-    """Poll until ``condition`` holds; fail at the deadline."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, f"not within {seconds:g} s"
-        time.sleep(0.01)
 
 
 def keep(engine: Engine[Spec], bench: Bench[Spec], folder: Path) -> Path:

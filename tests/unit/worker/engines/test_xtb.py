@@ -14,7 +14,8 @@ from tasks.elements import Atom, parse_xyz, write_xyz
 from tasks.errors import InputError
 from tasks.results import QuantumResult
 from tasks.specs import QuantumSpec, parse_spec
-from tests.unit.worker.harness import WATER, bench_for, keep, run, start, wait_until, water_shape
+from tests.conftest import eventually
+from tests.unit.worker.harness import WATER, bench_for, keep, run, start, water_shape
 from worker.engines.base import Exit
 from worker.engines.xtb import ALPB_SOLVENTS, XTB
 from worker.programs.common import JOB_FILE, QuantumJob
@@ -43,10 +44,9 @@ def moved(xyz: str, x: float) -> str:
     return write_xyz([Atom(atom.symbol, atom.x + x, atom.y, atom.z) for atom in parse_xyz(xyz)])
 
 
-def pentadecane() -> str:
-    """Give a chain of 30 carbon atoms folded from two, with bonds far too long: many steps to relax."""
-    rows = [Atom("C", 1.9 * i, 0.6 * (i % 2), 0.0) for i in range(24)]
-    return write_xyz(rows)
+def stretched_chain() -> str:
+    """Give 24 carbon atoms in a row with bonds far too long: many steps to relax."""
+    return write_xyz([Atom("C", 1.9 * i, 0.6 * (i % 2), 0.0) for i in range(24)])
 
 
 @pytest.mark.parametrize(("method", "ev"), [("GFN2-xTB", -137.96777594361677), ("GFN1-xTB", -156.96750590276173)])
@@ -78,9 +78,9 @@ def test_optimised_water_has_the_energy_that_xtb_prints(xtb: XTB, tmp_path: Path
 
 
 def test_an_ion_has_the_same_dipole_wherever_it_lies(xtb: XTB, tmp_path: Path) -> None:
-    here, there = (spec("2\nOH-\nO 0 0 0\nH 0 0 0.97\n", charge=-1), None)
-    there = spec(moved("2\nOH-\nO 0 0 0\nH 0 0 0.97\n", 25.0), charge=-1)
-    one, two = finish(xtb, here, tmp_path / "here"), finish(xtb, there, tmp_path / "there")
+    hydroxide = "2\nOH-\nO 0 0 0\nH 0 0 0.97\n"
+    one = finish(xtb, spec(hydroxide, charge=-1), tmp_path / "here")
+    two = finish(xtb, spec(moved(hydroxide, 25.0), charge=-1), tmp_path / "there")
     assert one.dipole_debye == pytest.approx(two.dipole_debye, abs=1e-4)
 
 
@@ -124,10 +124,10 @@ def test_what_does_not_converge_is_a_failure(
 
 
 def test_an_optimisation_stopped_by_sigterm_goes_on_from_its_geometry(xtb: XTB, tmp_path: Path) -> None:
-    bench = bench_for(spec(pentadecane(), task="optimisation"), tmp_path / "stopped")
+    bench = bench_for(spec(stretched_chain(), task="optimisation"), tmp_path / "stopped")
     (command,) = xtb.prepare(bench)
     process = start(command, bench.scratch)
-    wait_until(lambda: xtb.snapshot(bench) is not None)
+    eventually(lambda: xtb.snapshot(bench) is not None)
     process.send_signal(signal.SIGTERM)
     exits = [Exit(code=process.wait(timeout=10))]
     assert not xtb.ended_well(bench, exits)
@@ -137,7 +137,7 @@ def test_an_optimisation_stopped_by_sigterm_goes_on_from_its_geometry(xtb: XTB, 
     again = bench_for(bench.spec, tmp_path / "again", checkpoint)
     (command,) = xtb.prepare(again)
     process = start(command, again.scratch)
-    wait_until(lambda: xtb.snapshot(again) is not None and (again.scratch / "geometry.xyz").exists())
+    eventually(lambda: xtb.snapshot(again) is not None and (again.scratch / "geometry.xyz").exists())
     process.kill()
     process.wait()
     assert "RESTARTED after optimisation step" in (again.scratch / "output.log").read_text()

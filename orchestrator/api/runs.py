@@ -1,0 +1,78 @@
+"""Routes of runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter
+
+from orchestrator.api.context import Api, Context
+from orchestrator.api.shapes import Count, Id, NewRun, batch_row, job_row
+from orchestrator.state import RunState
+from tasks import listing, runs
+from tasks.errors import NotFound
+from tasks.records import InboxEntry, RunRecord
+
+router = APIRouter(prefix="/runs")
+#: jobs that are shown with a run; the counts of its batches hold all
+_MOST_JOBS = 200
+
+
+@router.post("")
+async def create(body: NewRun, api: Context) -> dict[str, Any]:
+    """Make a run, or attach to the unfinished one for the same request; it is planned before anything is queued."""
+    existing = await api.store.run(listing.run(body.id))
+    if not existing or body.dry_run:
+        preview = await api.intake.preview(body.request, wait_for_worker=body.wait_for_worker)
+        if body.dry_run:
+            return preview
+    created = await api.store.run(runs.create(body.id, body.owner, body.request, attach=not body.new))
+    return {"run": created.run, "answer": created.answer}
+
+
+@router.get("")
+async def index(api: Context, owner: str = "", state: str = "", cursor: str = "", count: Count = 50) -> dict[str, Any]:
+    """List runs, newest first."""
+    page = await api.store.run(listing.runs(owner=owner, state=state, cursor=cursor, count=count))
+    return {"runs": [run.model_dump(mode="json") for run in page.rows], "cursor": page.cursor}
+
+
+@router.get("/{run_id}")
+async def show(run_id: Id, api: Context) -> dict[str, Any]:
+    """Give a run: its record, its newest checkpointed state, its batches and jobs."""
+    record = await _record(run_id, api)
+    batches = await api.store.run(listing.batches(run=run_id, count=1000))
+    jobs = await api.store.run(listing.jobs(run=run_id, count=_MOST_JOBS))
+    state = await _state(record, api)
+    return {
+        "run": record.model_dump(mode="json"),
+        "state": state.model_dump(mode="json") if state else None,
+        "batches": [batch_row(batch) for batch in reversed(batches.rows)],
+        "jobs": [job_row(job) for job in reversed(jobs.rows)],
+        "more_jobs": bool(jobs.cursor),
+        "workspace": str(api.settings.workspace),
+    }
+
+
+@router.post("/{run_id}/cancel")
+async def cancel(run_id: Id, api: Context) -> dict[str, str]:
+    """Ask a run to end; repeating it changes nothing."""
+    answer = await api.store.run(runs.post(run_id, InboxEntry(id=f"cancel:{run_id}", kind="cancel")))
+    return {"run": run_id, "answer": answer, "state": (await _record(run_id, api)).state}
+
+
+async def _record(run_id: str, api: Api) -> RunRecord:
+    record = await api.store.run(listing.run(run_id))
+    if not record:
+        raise NotFound(f"there is no run {run_id}")
+    return record
+
+
+async def _state(record: RunRecord, api: Api) -> RunState | None:
+    """Read the newest checkpoint; None before the first."""
+    if not record.epoch:
+        return None
+    try:
+        return await api.view(record.id)
+    except NotFound:
+        return None

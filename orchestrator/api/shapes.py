@@ -1,0 +1,60 @@
+"""What requests hold, and what several routes answer with."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import Path, Query
+from pydantic import BaseModel, ConfigDict, Field
+
+from tasks.records import BatchRecord, JobRecord
+
+#: every id and name that becomes part of a key or path (tasks.specs.NAME)
+NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
+OWNER = r"^[A-Za-z0-9_][A-Za-z0-9_.@+-]{0,63}$"
+
+Id = Annotated[str, Path(pattern=NAME)]
+Count = Annotated[int, Query(ge=1, le=1000)]
+
+
+class Body(BaseModel):
+    """Base of all request bodies."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class NewRun(Body):
+    """A request for a run. The caller chooses the id, so sending it twice makes one run."""
+
+    id: str = Field(pattern=NAME)
+    request: str = Field(max_length=10_000)
+    owner: str = Field(pattern=OWNER)
+    #: make another run also if one for the same request has not ended
+    new: bool = False
+    #: only say what would be done
+    dry_run: bool = False
+    #: accept work that no worker has ever offered to do
+    wait_for_worker: bool = False
+
+
+class NewBatch(Body):
+    """Jobs to be submitted together. The caller chooses the id, so sending it twice makes one batch."""
+
+    id: str = Field(pattern=NAME)
+    jobs: list[dict[str, Any]]
+    owner: str = Field(pattern=OWNER)
+    label: str = Field(default="", max_length=120)
+    priority: int = Field(default=5, ge=0, le=9)
+    dry_run: bool = False
+    wait_for_worker: bool = False
+
+
+def job_row(job: JobRecord) -> dict[str, Any]:
+    """Give a job as a row of a listing: without its spec."""
+    return job.model_dump(mode="json", exclude={"spec", "checkpoint_before"})
+
+
+def batch_row(batch: BatchRecord) -> dict[str, Any]:
+    """Give a batch, with how many of its jobs are left."""
+    ended = batch.succeeded + batch.failed + batch.cancelled
+    return batch.model_dump(mode="json", exclude={"manifest"}) | {"open": max(batch.count - ended, 0)}

@@ -1,0 +1,107 @@
+"""Checking and completing what a user asks for, in processes of their own: it holds the processor (RDKit).
+
+Functions here take and give what can be pickled, and never raise for a user's mistake.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from orchestrator.problems import Problem, of_error, of_validation
+from tasks.errors import InputError
+from tasks.programs import ProgramDeclaration, find_program, validate_parameters
+from tasks.specs import JobSpec, ProgramSpec, QuantumSpec, dump_spec, queue_of
+
+_ADAPTER: TypeAdapter[QuantumSpec | ProgramSpec] = TypeAdapter(JobSpec)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offer:
+    """What workers have ever declared, and what is accepted without.
+
+    Attributes
+    ----------
+    queues
+        All queues that were ever declared.
+    programs
+        Declared programs, as plain values.
+    wait_for_worker
+        Whether work for queues that nobody has declared is accepted as well.
+    """
+
+    queues: frozenset[str]
+    programs: Mapping[str, dict[str, Any]] = field(default_factory=dict)
+    wait_for_worker: bool = False
+    max_atoms: int = 400
+
+    @property
+    def engines(self) -> frozenset[str]:
+        """The declared engines that are no programs."""
+        return frozenset(queue for queue in self.queues if not queue.startswith("program."))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checked:
+    """One job of a list: its exact spec as plain values, or what is wrong with it."""
+
+    spec: dict[str, Any] | None = None
+    problems: tuple[Problem, ...] = ()
+
+
+def check(rows: Sequence[tuple[int, dict[str, Any]]], offer: Offer) -> list[Checked]:
+    """Check and complete some jobs of a list, each with its position."""
+    return [_check(row, data, offer) for row, data in rows]
+
+
+def _check(row: int, data: dict[str, Any], offer: Offer) -> Checked:
+    from orchestrator.chemistry.complete import complete_spec
+
+    if "kind" not in data:
+        data = {**data, "kind": "program" if "program" in data else "quantum"}
+    try:
+        spec = _ADAPTER.validate_python(data)
+        if isinstance(spec, QuantumSpec):
+            spec = complete_spec(spec, offer.engines, offer.max_atoms)
+        else:
+            _check_program(spec, offer)
+        refuse_undeclared(queue_of(spec), offer)
+    except ValidationError as error:
+        return Checked(problems=tuple(of_validation(error, row)))
+    except InputError as error:
+        return Checked(problems=(of_error(error, row),))
+    return Checked(spec=dump_spec(spec))
+
+
+def _check_program(spec: ProgramSpec, offer: Offer) -> None:
+    declared = {name: ProgramDeclaration.model_validate(values) for name, values in offer.programs.items()}
+    if spec.program in declared or not offer.wait_for_worker:
+        validate_parameters(spec, find_program(spec.program, declared))
+
+
+def refuse_undeclared(queue: str, offer: Offer) -> None:
+    """Raise InputError if no worker has ever declared a queue, unless such work is to wait for one."""
+    if queue in offer.queues or offer.wait_for_worker:
+        return
+    engine, _, tag = queue.partition("@")
+    known = ", ".join(sorted(offer.queues)) or "nothing yet"
+    problem = f"was never offered by any worker{f' with the tag {tag}' if tag else ''}"
+    remedy = f"Workers have offered {known}. Start a worker that offers it, or wait for one with --wait-for-worker."
+    raise InputError("engine", engine, problem, remedy)
+
+
+def preview(request: str, offer: Offer) -> dict[str, Any] | Problem:
+    """Plan a request without doing anything: what ``dry_run`` gives, or what is wrong."""
+    from orchestrator.planning.preview import dry_run
+
+    try:
+        planned = dry_run(request, offer.engines or None, offer.max_atoms)
+        for step in planned["steps"]:
+            for job in step["jobs"]:
+                refuse_undeclared(job["spec"]["engine"], offer)
+    except InputError as error:
+        return of_error(error)
+    return planned

@@ -1,0 +1,101 @@
+"""The gate before the queue: requests and batches are checked as a whole, by a pool of processes, or refused."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from orchestrator import checking
+from orchestrator.apart import Apart
+from orchestrator.checking import Checked, Offer
+from orchestrator.problems import BadInput, Problem
+from tasks import listing
+from tasks.errors import InputError, Refused
+from tasks.settings import Settings
+from tasks.specs import ProgramSpec, QuantumSpec, parse_spec
+from tasks.store import AsyncStore
+
+T = TypeVar("T")
+#: jobs that one call of a process checks
+_CHUNK = 16
+_MOST_PROCESSES = 4
+
+
+class Intake:
+    """Checks what comes in; a context that ends its processes."""
+
+    def __init__(self, settings: Settings, store: AsyncStore) -> None:
+        self.settings, self.store = settings, store
+        self._apart = Apart(min(os.cpu_count() or 1, _MOST_PROCESSES))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._apart.close()
+
+    async def _run(self, what: Callable[..., T], *arguments: object) -> T:
+        try:
+            return await self._apart.run(what, *arguments)
+        except BrokenProcessPool as error:
+            raise Refused("the process that checked this died; is the host out of memory?") from error
+
+    async def offer(self, *, wait_for_worker: bool) -> Offer:
+        """Read what workers have ever declared."""
+        declared = await self.store.run(listing.declared())
+        return Offer(
+            queues=frozenset(declared),
+            programs={d["program"]: d["declaration"] for d in declared.values() if d.get("engine") == "program"},
+            wait_for_worker=wait_for_worker,
+            max_atoms=self.settings.max_atoms,
+        )
+
+    async def preview(self, request: str, *, wait_for_worker: bool = False) -> dict[str, Any]:
+        """Plan a request without doing anything.
+
+        Raises
+        ------
+        InputError
+            If the request cannot be planned, or nobody has ever offered to compute it.
+        """
+        offer = await self.offer(wait_for_worker=wait_for_worker)
+        planned = await self._run(checking.preview, request, offer)
+        if isinstance(planned, Problem):
+            raise planned.error()
+        return planned
+
+    async def check(
+        self, jobs: Sequence[dict[str, Any]], *, wait_for_worker: bool = False
+    ) -> list[QuantumSpec | ProgramSpec]:
+        """Check and complete all jobs of a batch.
+
+        Raises
+        ------
+        BadInput
+            With every problem of every job.
+        InputError
+            If there are none, or too many.
+        """
+        if not jobs:
+            raise InputError("jobs", len(jobs), "is an empty list", "Give at least one job.")
+        if len(jobs) > self.settings.max_batch_jobs:
+            remedy = f"Submit at most {self.settings.max_batch_jobs} at once (SIMRELAY_MAX_BATCH_JOBS)."
+            raise InputError("jobs", len(jobs), "are too many for one batch", remedy)
+        offer = await self.offer(wait_for_worker=wait_for_worker)
+        rows = list(enumerate(jobs))
+        chunks = [rows[first : first + _CHUNK] for first in range(0, len(rows), _CHUNK)]
+        answers = await asyncio.gather(*(self._run(checking.check, chunk, offer) for chunk in chunks))
+        return await asyncio.to_thread(_complete, [checked for answer in answers for checked in answer])
+
+
+def _complete(checked: Sequence[Checked]) -> list[QuantumSpec | ProgramSpec]:
+    problems = [problem for one in checked for problem in one.problems]
+    if problems:
+        raise BadInput(problems)
+    return [parse_spec(one.spec) for one in checked]

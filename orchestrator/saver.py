@@ -1,0 +1,141 @@
+"""The fenced saver: LangGraph's checkpoints in Redis, written only by whoever holds the run.
+
+LangGraph has no lock: an orchestrator that was stopped and comes back overwrites the newer checkpoint of its successor
+(FACTS, section 1). Here every write is one script that checks the run's epoch, which travels in the config beside the
+thread id; a checkpoint also takes the inbox entries whose effect it holds out of the inbox.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+import redis.asyncio
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import WRITES_IDX_MAP, ChannelVersions, Checkpoint, CheckpointMetadata
+from langgraph.checkpoint.redis.aio import AsyncRedisSaver
+from langgraph.checkpoint.redis.key_registry import CheckpointKeyRegistry
+from langgraph.checkpoint.redis.util import to_storage_safe_id, to_storage_safe_str
+
+from orchestrator.serde import LosslessSerializer
+from tasks import runs
+from tasks.errors import LeaseLost
+from tasks.runs import CheckpointWrite
+from tasks.store import AsyncStore
+
+#: checkpoints that are kept of a run that waits
+KEPT = 2
+
+
+def run_config(run: str, epoch: int) -> RunnableConfig:
+    """Give the config under which the graph works on a run: its thread, and the epoch that fences its writes."""
+    return {"configurable": {"thread_id": run, "epoch": epoch}, "recursion_limit": 10_000}
+
+
+def _text(value: Any) -> str:
+    return orjson.dumps(value).decode()
+
+
+class FencedSaver(AsyncRedisSaver):
+    """LangGraph's saver with every write fenced by the run's epoch."""
+
+    def __init__(self, client: redis.asyncio.Redis, store: AsyncStore) -> None:
+        super().__init__(redis_client=client)
+        self.serde = LosslessSerializer()
+        self.store = store
+
+    @staticmethod
+    def _token(config: RunnableConfig) -> tuple[str, int]:
+        configurable = config["configurable"]
+        if "epoch" not in configurable:
+            raise LeaseLost(f"run {configurable['thread_id']}: a write without an epoch")
+        return str(configurable["thread_id"]), int(configurable["epoch"])
+
+    async def aput(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+        stream_mode: str = "values",
+    ) -> RunnableConfig:
+        """Write a checkpoint and its pointer in one transaction.
+
+        Raises
+        ------
+        LeaseLost
+            If the run is no longer held under the config's epoch; nothing was written.
+        LossyValue
+            If the state holds what cannot come back as it was.
+        """
+        run, epoch = self._token(config)
+        namespace = config["configurable"].get("checkpoint_ns", "")
+        parent = config["configurable"].get("checkpoint_id") or ""
+        identity = checkpoint["id"]
+        key = self._make_redis_checkpoint_key_cached(run, namespace, identity)
+        registry = CheckpointKeyRegistry.make_write_keys_zset_key(run, namespace, identity)
+        document = {
+            "thread_id": to_storage_safe_id(run),
+            "run_id": "",
+            "checkpoint_ns": to_storage_safe_str(namespace),
+            "checkpoint_id": to_storage_safe_id(identity),
+            "parent_checkpoint_id": to_storage_safe_id(parent) if parent else "",
+            "checkpoint_ts": time.time() * 1000,
+            "checkpoint": self._dump_checkpoint(checkpoint),
+            "metadata": self._dump_metadata(metadata),
+            "has_writes": False,
+            "source": metadata.get("source", ""),
+            "step": metadata.get("step", 0),
+        }
+        consumed = checkpoint["channel_values"].get("consumed") or ()
+        write = CheckpointWrite(
+            documents=((key, _text(document)),),
+            pointers=((self._make_redis_checkpoint_latest_key(run, namespace), key),),
+            acks=tuple(consumed),
+            checkpoint=(key, registry),
+        )
+        await self.store.run(runs.write_checkpoint(run, epoch, write))
+        return {
+            "configurable": {"thread_id": run, "checkpoint_ns": namespace, "checkpoint_id": identity, "epoch": epoch}
+        }
+
+    async def aput_writes(
+        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        """Write the pending writes of a task in one transaction; raises as ``aput`` does."""
+        if not writes:
+            return
+        run, epoch = self._token(config)
+        namespace = config["configurable"].get("checkpoint_ns", "")
+        identity = config["configurable"]["checkpoint_id"]
+        documents = []
+        for position, (channel, value) in enumerate(writes):
+            index = WRITES_IDX_MAP.get(channel, position)
+            kind, blob = self.serde.dumps_typed(value)
+            document = {
+                "thread_id": to_storage_safe_id(run),
+                "checkpoint_ns": to_storage_safe_str(namespace),
+                "checkpoint_id": to_storage_safe_id(identity),
+                "task_id": task_id,
+                "task_path": task_path,
+                "idx": index,
+                "channel": channel,
+                "type": kind,
+                "blob": self._encode_blob(blob),
+            }
+            key = self._make_redis_checkpoint_writes_key_cached(run, namespace, identity, task_id, index)
+            documents.append((key, _text(document)))
+        registry = CheckpointKeyRegistry.make_write_keys_zset_key(run, namespace, identity)
+        write = CheckpointWrite(
+            documents=tuple(documents),
+            merges=((self._make_redis_checkpoint_key_cached(run, namespace, identity), '{"has_writes":true}'),),
+            members=tuple((registry, position, key) for position, (key, _) in enumerate(documents)),
+        )
+        await self.store.run(runs.write_checkpoint(run, epoch, write))
+
+    async def prune_run(self, run: str, epoch: int) -> int:
+        """Delete all but the newest checkpoints of a run; raises LeaseLost as ``aput`` does."""
+        pointer = self._make_redis_checkpoint_latest_key(run, "")
+        return await self.store.run(runs.prune_checkpoints(run, epoch, pointer, keep=KEPT))

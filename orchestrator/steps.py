@@ -1,0 +1,101 @@
+"""The bookkeeping of steps: manifests frozen and read back, batches opened and closed, work applied to the state."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from orchestrator.agents.base import Work
+from orchestrator.report import plan_markdown
+from orchestrator.state import Dispatched, Manifest, Plan, RunState, Step, StepStatus, checked
+from tasks.batches import NewJob
+from tasks.errors import Conflict
+from tasks.results import Artifact
+from tasks.specs import canonical_json, dump_spec, parse_spec, spec_hash
+from tasks.workspace import hash_file, write_artifact
+
+
+def _batches(plan: Plan) -> list[tuple[Step, Dispatched]]:
+    return [(step, step.batches[-1]) for step in plan.steps if step.status is StepStatus.RUNNING and step.batches]
+
+
+def unsent(plan: Plan) -> list[tuple[Step, Dispatched]]:
+    """Give the frozen batches that are not in the store yet."""
+    return [(step, batch) for step, batch in _batches(plan) if not batch.sent]
+
+
+def open_batches(plan: Plan) -> list[tuple[Step, Dispatched]]:
+    """Give the batches that are waited for."""
+    return [(step, batch) for step, batch in _batches(plan) if batch.sent and not batch.complete]
+
+
+def uninterpreted(plan: Plan) -> list[tuple[Step, Dispatched]]:
+    """Give the complete batches whose results no agent has looked at."""
+    return [(step, batch) for step, batch in _batches(plan) if batch.complete and not batch.interpreted]
+
+
+def update_batch(plan: Plan, number: int, batch: Dispatched) -> Plan:
+    """Give the plan with a step's newest batch replaced."""
+    step = plan.step(number)
+    return plan.replace(step.model_copy(update={"batches": (*step.batches[:-1], batch)}))
+
+
+def freeze(step: Step, work: Work, run: str, folder: Path, workspace: Path) -> Dispatched:
+    """Write the manifest of a round: exact specs under ids that follow from run, step and round."""
+    number = len(step.batches) + 1
+    batch = f"{run}-s{step.number}-r{number}"
+    rows = [{"id": f"{batch}-{i}", "spec": dump_spec(spec)} for i, spec in enumerate(work.specs)]
+    content = canonical_json(rows)
+    path = folder / "manifests" / f"step-{step.number}-round-{number}.json"
+    artifact = write_artifact(path, content, workspace, "manifest")
+    return Dispatched(
+        batch_id=batch, round=number, manifest=Manifest(artifact=artifact, hash=spec_hash(rows), count=len(rows))
+    )
+
+
+def read_manifest(manifest: Manifest, workspace: Path) -> list[NewJob]:
+    """Read a frozen manifest.
+
+    Raises
+    ------
+    Conflict
+        If the file is not the one that was frozen.
+    """
+    path = workspace / manifest.artifact.path
+    if hash_file(path) != manifest.artifact.sha256:
+        raise Conflict(f"{manifest.artifact.path} was changed after it was frozen; nothing of it is dispatched")
+    return [NewJob(id=row["id"], spec=parse_spec(row["spec"])) for row in json.loads(path.read_text())]
+
+
+def apply(state: RunState, works: Mapping[int, Work], folder: Path, workspace: Path) -> dict[str, Any]:
+    """Give the update that the works of some steps make: rounds frozen, findings kept, statuses set."""
+    plan, findings, species, history = state.plan, list(state.findings), state.species, []
+    for number, work in works.items():
+        step = plan.step(number)
+        if work.species is not None:
+            species = work.species
+        if work.finding is not None:
+            findings.append(work.finding)
+        if work.specs:
+            batch = freeze(step, work, state.run_id, folder, workspace)
+            step = step.model_copy(update={"status": StepStatus.RUNNING, "batches": (*step.batches, batch)})
+            history.append(f"step {number}: {len(work.specs)} jobs frozen as {batch.batch_id}")
+        elif work.error:
+            step = step.model_copy(update={"status": StepStatus.FAILED, "error": work.error})
+            history.append(f"step {number} failed: {work.error}")
+        else:
+            step = step.model_copy(update={"status": StepStatus.DONE})
+            history.append(f"step {number} done")
+        plan = plan.replace(step)
+    while hopeless := plan.hopeless():
+        for step in hopeless:
+            plan = plan.replace(step.model_copy(update={"status": StepStatus.SKIPPED}))
+            history.append(f"step {step.number} skipped: it needs a step that failed")
+    return checked(plan=plan, findings=tuple(findings), species=species, history=history)
+
+
+def write_plan_file(state: RunState, folder: Path, workspace: Path) -> Artifact:
+    """Rewrite the run's ``plan.md``."""
+    return write_artifact(folder / "plan.md", plan_markdown(state), workspace, "plan")

@@ -1,0 +1,166 @@
+"""Records as the API gives them: the same fields, with moments as ISO 8601 text instead of the store's milliseconds."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from orchestrator.state import RunState
+from tasks.counts import Counts, Held
+from tasks.records import AttemptRecord, BatchRecord, JobRecord, RunRecord, WorkerRecord
+from tasks.results import Artifact, Failure
+
+
+class View(BaseModel):
+    """Base of the answers; what a newer service adds is left out."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class JobView(JobRecord):
+    """A job; in listings without its spec."""
+
+    spec: dict[str, Any] = Field(default_factory=dict)
+    created: datetime | None = None
+    queued: datetime | None = None
+    claimed: datetime | None = None
+    started: datetime | None = None
+    ended: datetime | None = None
+
+
+class AttemptView(AttemptRecord):
+    """One try at a job."""
+
+    started: datetime | None = None
+    ended: datetime | None = None
+
+
+class RunRecordView(RunRecord):
+    """A run's record."""
+
+    created: datetime | None = None
+    changed: datetime | None = None
+    ended: datetime | None = None
+
+
+class BatchView(BatchRecord):
+    """A batch; open: jobs that have not ended."""
+
+    created: datetime | None = None
+    complete: datetime | None = None
+    open: int = 0
+
+
+class WorkerView(WorkerRecord):
+    """A worker, and what its jobs take of it."""
+
+    beat: datetime | None = None
+    registered: datetime | None = None
+    held: Held = Held()
+
+
+class RunView(View):
+    """A run with its newest checkpointed state, its batches, and at most some hundred of its jobs."""
+
+    run: RunRecordView
+    state: RunState | None = None
+    batches: tuple[BatchView, ...] = ()
+    jobs: tuple[JobView, ...] = ()
+    more_jobs: bool = False
+    workspace: str = ""
+
+
+class JobDetail(View):
+    """A job with its spec and attempts."""
+
+    job: JobView
+    attempts: tuple[AttemptView, ...] = ()
+    workspace: str = ""
+
+
+class Created(View):
+    """The run that a request led to: ``created``, ``exists`` or ``attached``."""
+
+    run: str
+    answer: str
+
+
+class Answered(View):
+    """What became of a cancel."""
+
+    answer: str
+    state: str = ""
+
+
+class BatchAnswer(View):
+    """A batch, and what became of a change of it: ``created``, ``exists``, ``valid``, ``ok``, …"""
+
+    batch: dict[str, Any]
+    answer: str = ""
+    workspace: str = ""
+
+
+class RunPage(View):
+    """A page of runs."""
+
+    runs: tuple[RunRecordView, ...]
+    cursor: str = ""
+
+
+class JobPage(View):
+    """A page of jobs; incomplete: why the search index may miss some."""
+
+    jobs: tuple[JobView, ...]
+    cursor: str = ""
+    total: int | None = None
+    incomplete: str = ""
+
+
+class BatchPage(View):
+    """A page of batches."""
+
+    batches: tuple[BatchView, ...]
+    cursor: str = ""
+
+
+class ResultRow(View):
+    """What came out of one job of a batch."""
+
+    index: int
+    job: str
+    label: str = ""
+    smiles: str = ""
+    engine: str = ""
+    task: str = ""
+    state: str
+    result: dict[str, Any] | None = None
+    failure: Failure | None = None
+    compute_seconds: float = 0.0
+    artifacts: tuple[Artifact, ...] = ()
+
+
+class Log(View):
+    """The end of what a job's program wrote."""
+
+    job: str
+    attempt: int
+    path: str
+    text: str
+
+
+class Why(View):
+    """Why a job has not started."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    job: str
+    sentence: str
+
+
+class StatusView(Counts):
+    """Counts of the installation."""
+
+    version: str = ""
+    workspace: str = ""

@@ -1,0 +1,61 @@
+"""An agent for tests: its step counts with the declared program `countdown` or `nothing`, in as many jobs as asked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import ClassVar
+
+from orchestrator.agents.base import Agent, Context, JobResult, Work
+from orchestrator.state import SUMMARY, Decision, Finding, Plan, Species, Step
+from tasks.specs import parse_spec
+from tasks.workspace import write_artifact
+
+
+def plan_counting(request: str, max_atoms: int) -> tuple[Decision, Plan, tuple[Species, ...]]:
+    """Plan `count JOBS times to STEPS pausing SECONDS, ROUNDS rounds`."""
+    steps = (
+        Step(number=1, agent="counting_agent", description=request),
+        Step(number=2, agent=SUMMARY, description="sum up", depends_on=(1,)),
+    )
+    return Decision(rule="keyword_route", agent="counting_agent"), Plan(title=request, steps=steps), ()
+
+
+class CountingAgent(Agent):
+    """Counts, in one or more rounds of jobs."""
+
+    name: ClassVar[str] = "counting_agent"
+    description: ClassVar[str] = "counts"
+
+    def plan_jobs(self, step: Step, context: Context) -> Work:
+        jobs, steps, pause = (float(x) for x in re.findall(r"[\d.]+", step.description)[:3])
+        spec = {"program": "countdown", "parameters": {"steps": int(steps), "pause": pause}}
+        if steps == 0:
+            spec = {"program": "nothing"}
+        return Work(specs=tuple(parse_spec(spec) for _ in range(int(jobs))))
+
+    def interpret(self, step: Step, context: Context, results: Sequence[JobResult]) -> Work:
+        rounds = int(re.findall(r"[\d.]+", step.description)[3])
+        if len(step.batches) < rounds:
+            return self.plan_jobs(step, context)
+        states = [result.state for result in results]
+        counts = ", ".join(f"{states.count(state)} {state}" for state in sorted(set(states)))
+        return Work(finding=Finding(step=step.number, agent=self.name, summary=counts))
+
+
+class CountingSummary(Agent):
+    """Writes the findings down."""
+
+    name: ClassVar[str] = SUMMARY
+    description: ClassVar[str] = "sums up"
+
+    def plan_jobs(self, step: Step, context: Context) -> Work:
+        text = "; ".join(finding.summary for finding in context.findings)
+        report = write_artifact(context.folder / "report.md", text, context.workspace, "report")
+        return Work(finding=Finding(step=step.number, agent=self.name, summary=text, artifacts=(report,)))
+
+    def interpret(self, step: Step, context: Context, results: Sequence[JobResult]) -> Work:
+        return self.plan_jobs(step, context)
+
+
+COUNTING: dict[str, Agent] = {agent.name: agent for agent in (CountingAgent(), CountingSummary())}

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from orchestrator.agents import AGENTS
+from orchestrator.agents.text import counted, listed, signed, slugs
+from orchestrator.state import Species
+from tests.unit.orchestrator.agents.conftest import Walk
+
+
+def test_molecules_are_identified_and_their_structures_written_without_a_job(workspace: Path) -> None:
+    walk = Walk("Compare the HOMO of TMA and DMP", workspace)
+    work = walk.begin(1)
+    assert work.specs == ()
+    assert not work.error
+    tma, dmp = walk.species
+    assert tma.geometry is not None
+    assert tma.geometry.path == "runs/run-1/structures/tetramethylammonium.xyz"
+    content = (workspace / tma.geometry.path).read_bytes()
+    assert hashlib.sha256(content).hexdigest() == tma.geometry.sha256
+    assert content.startswith(b"17\n")
+    assert dmp.geometry is not None
+    assert dmp.geometry_level == "ETKDGv3 + MMFF94s"
+    assert work.finding is not None
+    assert work.finding.table is not None
+    # Masses as in tests of orchestrator.chemistry.molecules, from IUPAC's weights.
+    assert work.finding.table.rows[0] == (
+        "tetramethylammonium", "C[N+](C)(C)C", "C4H12N+", "74.147", "+1", "1", "17", "yes",
+    )  # fmt: skip
+    assert [(column.title, column.unit) for column in work.finding.table.columns][3:5] == [
+        ("Molar mass", "g/mol"),
+        ("Charge", "e"),
+    ]
+
+
+def test_doing_the_step_again_gives_the_same(workspace: Path) -> None:
+    walk = Walk("HOMO of TMA", workspace)
+    first = walk.begin(1)
+    assert AGENTS["chemistry_agent"].plan_jobs(walk.step(1), walk.context) == first
+
+
+def test_no_structure_is_made_where_none_is_needed(workspace: Path) -> None:
+    work = Walk("molecular weight of caffeine, 'Cn1cnc2c1c(=O)n(C)c(=O)n2C'", workspace).begin(1)
+    assert work.finding is not None
+    assert work.finding.artifacts == ()
+    assert not workspace.exists()
+    # CRC Handbook: caffeine 194.19 g/mol.
+    assert "C8H10N4O2, 194.19" in work.finding.summary
+
+
+def test_a_force_field_without_parameters_is_said(workspace: Path) -> None:
+    work = Walk("3D structure of tetrafluoroborate", workspace).begin(1)
+    assert work.finding is not None
+    assert "UFF" in work.finding.notes[0]
+
+
+def test_names_of_files_are_safe_and_different() -> None:
+    species = [
+        Species(name=n, smiles=s)
+        for n, s in (("../../etc", "C"), ("CC=C", "CC=C"), ("CCC", "CCC"), ("C#C", "C#C"), ("[*]", "C"))
+    ]
+    names = slugs(species)
+    assert len(set(names)) == len(names)
+    assert all("/" not in name and "." not in name and name for name in names)
+
+
+def test_small_words() -> None:
+    assert (counted(1, "atom"), counted(2, "atom")) == ("1 atom", "2 atoms")
+    assert (signed(0), signed(1), signed(-2)) == ("0", "+1", "-2")
+    assert (listed([]), listed(["a"]), listed(["a", "b", "c"])) == ("", "a", "a, b and c")

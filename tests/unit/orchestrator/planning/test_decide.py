@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import pytest
+
+from orchestrator.planning import Abstained, make_plan
+from orchestrator.state import Plan, StepStatus
+from tasks.errors import InputError
+
+README = "Compare the HOMO and LUMO energies of tetramethylammonium and N,N-dimethylpiperidinium"
+
+
+def _outline(plan: Plan) -> list[tuple[int, str, tuple[int, ...], str]]:
+    return [(step.number, step.agent, step.depends_on, step.goal.protocol) for step in plan.steps]
+
+
+def test_the_readme_request_becomes_the_plan_of_four_steps() -> None:
+    decision, plan, species = make_plan(README)
+    assert decision.rule == "complexity"
+    assert _outline(plan) == [
+        (1, "chemistry_agent", (), ""),
+        (2, "qm_agent", (1,), "GFN2-xTB"),
+        (3, "qm_agent", (2,), "B3LYP/def2-SVP//GFN2-xTB"),
+        (4, "summary_agent", (1, 2, 3), "B3LYP/def2-SVP//GFN2-xTB"),
+    ]
+    optimisation, single_point = plan.step(2).goal, plan.step(3).goal
+    assert (optimisation.task, optimisation.method, optimisation.basis) == ("optimisation", "GFN2-xTB", None)
+    assert (single_point.task, single_point.method, single_point.basis) == ("single_point", "B3LYP", "def2-SVP")
+    assert single_point.geometry_step == 2
+    assert single_point.compare
+    assert single_point.properties == ("homo", "lumo")
+    assert [one.smiles for one in species] == ["C[N+](C)(C)C", "C[N+]1(C)CCCCC1"]
+    assert [one.charge for one in species] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "steps"),
+    [
+        ("Calculate the HOMO of TMA and analyze it",
+         [("optimisation", "GFN2-xTB"), ("single_point", "B3LYP/def2-SVP//GFN2-xTB")]),
+        ("HOMO of TMA at PBE0/def2-TZVP in water",
+         [("optimisation", "GFN2-xTB"), ("single_point", "PBE0/def2-TZVP//GFN2-xTB in water")]),
+        ("HOMO of TMA with GFN2", [("optimisation", "GFN2-xTB")]),
+        ("Optimise the geometry of TMA", [("optimisation", "GFN2-xTB")]),
+        ("Optimise TMA at B3LYP/def2-SVP and report the HOMO", [("optimisation", "B3LYP/def2-SVP")]),
+        ("DFT optimisation of TMA", [("optimisation", "B3LYP/def2-SVP")]),
+        ("geometry of TMA at PBE0", [("optimisation", "PBE0/def2-SVP")]),
+        ("Optimise TMA and compute the HOMO at PBE0",
+         [("optimisation", "GFN2-xTB"), ("single_point", "PBE0/def2-SVP//GFN2-xTB")]),
+        ("GFN1 optimisation followed by a B3LYP single point of TMA",
+         [("optimisation", "GFN1-xTB"), ("single_point", "B3LYP/def2-SVP//GFN1-xTB")]),
+        ("PBE0/def2-TZVP//B3LYP/def2-SVP energy of water",
+         [("optimisation", "B3LYP/def2-SVP"), ("single_point", "PBE0/def2-TZVP//B3LYP/def2-SVP")]),
+        ("HOMO of TMA without optimisation", [("single_point", "B3LYP/def2-SVP//MMFF94s")]),
+        ("Compare TMA and DMP", [("optimisation", "GFN2-xTB"), ("single_point", "B3LYP/def2-SVP//GFN2-xTB")]),
+        ("molecular weight of TMA", []),
+        ("Compare the molar masses of TMA and DMP", []),
+        ("3D structure of BTMA", []),
+    ],
+)  # fmt: skip
+def test_quantum_steps_follow_the_level_that_was_asked_for(text: str, steps: list[tuple[str, str]]) -> None:
+    _, plan, _ = make_plan(text)
+    quantum = [step for step in plan.steps if step.agent == "qm_agent"]
+    assert [step.goal.task for step in quantum] == [task for task, _ in steps]
+    if steps:
+        assert quantum[-1].goal.protocol == steps[-1][1]
+    assert plan.steps[0].agent == "chemistry_agent"
+    assert plan.steps[-1].agent == "summary_agent"
+    assert plan.steps[-1].depends_on == tuple(range(1, len(plan.steps)))
+
+
+def test_structures_are_made_only_where_they_are_needed() -> None:
+    assert "structure" not in make_plan("molecular weight of TMA")[1].steps[0].goal.properties
+    assert "structure" in make_plan("3D structure of TMA")[1].steps[0].goal.properties
+    assert "structure" in make_plan("HOMO of TMA")[1].steps[0].goal.properties
+
+
+@pytest.mark.parametrize(
+    ("text", "rule", "agent"),
+    [
+        (README, "complexity", ""),
+        ("Calculate the HOMO of TMA and analyse the result", "complexity", ""),
+        ("What is the HOMO of TMA?", "keyword_route", "qm_agent"),
+        ("molecular weight of TMA", "keyword_route", "chemistry_agent"),
+        ("molecular weight and HOMO of TMA", "keyword_route", "qm_agent"),
+    ],
+)
+def test_complexity_comes_before_keywords(text: str, rule: str, agent: str) -> None:
+    decision, _, _ = make_plan(text)
+    assert (decision.rule, decision.agent) == (rule, agent)
+    assert decision.reason
+
+
+def test_an_active_plan_goes_on_before_anything_is_read() -> None:
+    _, plan, _ = make_plan(README)
+    begun = plan.replace(plan.step(1).model_copy(update={"status": StepStatus.DONE}))
+    decision, again, species = make_plan("what's for lunch?", active=begun)
+    assert (decision.rule, decision.agent) == ("active_plan", "qm_agent")
+    assert again == begun
+    assert species == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("What's for lunch?", "holds no chemistry"),
+        ("hello", "holds no chemistry"),
+        ("tetramethylammonium", "not what to find out"),
+        ("What is the HOMO?", "names no molecule"),
+        ("molecular weight of caffeine", "'caffeine' is not in the table"),
+        ("LUMO of this cation", "names no molecule that Simrelay knows. "),
+        ("Compare TMA", "names only one molecule"),
+        ("Calculate the vibrational frequencies of water", "no agent computes yet"),
+        ("HOMO of TMA and its NMR shifts", "NMR shifts"),
+        ("binding energy of hydroxide to TMA", "binding"),
+        ("diffusion coefficient of hydroxide", "there is no agent for this yet"),
+        ("Run a molecular dynamics simulation of water", "molecular dynamics"),
+        ("design piperidinium cations for PBF_BB_1", "design of cations"),
+        ("what does the literature say about TMA", "literature"),
+        ("HOMO of TMA, and the latest papers on it", "literature"),
+        ("optimise HEM backbone", "no agent for this yet"),
+    ],
+)
+def test_what_no_rule_decides_is_refused_with_what_would_be_right(text: str, expected: str) -> None:
+    with pytest.raises(Abstained) as caught:
+        make_plan(text)
+    assert expected in str(caught.value)
+    assert caught.value.exit_code == 2
+    assert caught.value.decision.rule == "abstain"
+    assert caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("text", "field"),
+    [
+        ("energy of water with GFN2/def2-SVP", "basis"),
+        ("energy of water with GFN2 in the def2-SVP basis", "basis"),
+        ("HOMO of TMA at xtb with pyscf", "engine"),
+        ("molar mass of water with pyscf", "engine"),
+    ],
+)
+def test_a_level_that_contradicts_itself_is_refused_before_anything_runs(text: str, field: str) -> None:
+    with pytest.raises(InputError) as caught:
+        make_plan(text)
+    assert caught.value.field == field
+
+
+def test_planning_is_repeatable() -> None:
+    assert make_plan(README) == make_plan(README)
