@@ -18,6 +18,7 @@ from orchestrator import views
 from orchestrator.endpoint import live_endpoint
 from orchestrator.problems import BadInput, Problem
 from orchestrator.stack.secrets import API_TOKEN
+from orchestrator.stack.state import running
 from tasks import errors
 from tasks.errors import InputError, SimrelayError, Unreachable
 from tasks.settings import Settings
@@ -61,6 +62,7 @@ class Client:
         transport: httpx.BaseTransport | None = None,
     ) -> None:
         self.find, self.patience_seconds = find, patience_seconds
+        self._has_answered = False
         self._http = httpx.Client(
             headers={"Authorization": f"Bearer {token}"},
             timeout=httpx.Timeout(_ANSWER_SECONDS, connect=_CONNECT_SECONDS),
@@ -76,6 +78,8 @@ class Client:
             if settings.api_url:
                 return settings.api_url.rstrip("/")
             endpoint = live_endpoint(settings.home)
+            if not endpoint and running(settings.home):
+                raise Unreachable("the local stack runs, but its orchestrator does not; see `simrelay status`")
             if not endpoint:
                 raise NoService(f"no service runs in {settings.home}; `simrelay up` starts one on this host")
             return endpoint.url
@@ -202,11 +206,14 @@ class Client:
         while True:
             try:
                 answer = self._http.request(method, self.find() + path, params=asked, json=body)
+                self._has_answered = True
                 if answer.status_code < 502:
                     return _read(answer)
                 raise _read_error(answer)
             except (httpx.TransportError, Unreachable) as error:
-                if isinstance(error, NoService) or time.monotonic() + pause > deadline:
+                # What has answered before is restarting; what has not is not there.
+                hopeless = isinstance(error, NoService) and not self._has_answered
+                if hopeless or time.monotonic() + pause > deadline:
                     raise _unreachable(error) from error
             time.sleep(pause)
             pause = min(pause * 2, _LONGEST_PAUSE_SECONDS)

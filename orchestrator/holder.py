@@ -128,7 +128,7 @@ class Holder:
         keeping = asyncio.create_task(self._keep(held, work))
         try:
             await asyncio.wait({work})
-            self._look_at_end(held, work)
+            await self._look_at_end(held, work)
         except asyncio.CancelledError:  # this orchestrator stops
             work.cancel()
             await asyncio.wait({work})
@@ -138,11 +138,13 @@ class Holder:
             keeping.cancel()
             await asyncio.gather(keeping, return_exceptions=True)
 
-    @staticmethod
-    def _look_at_end(held: Held, work: asyncio.Task[None]) -> None:
+    async def _look_at_end(self, held: Held, work: asyncio.Task[None]) -> None:
         error = None if work.cancelled() else work.exception()
         if error is not None:
             log.warning("run_left", run=held.id, epoch=held.epoch, error=f"{type(error).__name__}: {error}")
+        if isinstance(error, Unreachable | RedisError | OSError):
+            await asyncio.sleep(self.settings.beat_seconds)
+            await self._give_back(held)
 
     async def _keep(self, held: Held, work: asyncio.Task[None]) -> None:
         """Renew the lease; stop the work when it is lost, or cannot be proven for one whole lease."""
@@ -153,7 +155,8 @@ class Holder:
             try:
                 cancelled = await self.store.run(runs.renew(held.id, held.epoch, self.settings))
                 renewed = clock()
-            except LeaseLost:
+            except LeaseLost as error:
+                log.warning("lease_lost", run=held.id, epoch=held.epoch, error=str(error))
                 work.cancel()
                 return
             except (Unreachable, RedisError):

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Callable, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 from orchestrator import checking
 from orchestrator.apart import Apart
@@ -22,23 +20,19 @@ from tasks.store import AsyncStore
 T = TypeVar("T")
 #: jobs that one call of a process checks
 _CHUNK = 16
-_MOST_PROCESSES = 4
 
 
 class Intake:
-    """Checks what comes in; a context that ends its processes."""
+    """Checks what comes in.
 
-    def __init__(self, settings: Settings, store: AsyncStore) -> None:
-        self.settings, self.store = settings, store
-        self._apart = Apart(min(os.cpu_count() or 1, _MOST_PROCESSES))
+    Parameters
+    ----------
+    apart
+        The processes that do it; ended by whoever made them.
+    """
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._apart.close()
+    def __init__(self, settings: Settings, store: AsyncStore, apart: Apart) -> None:
+        self.settings, self.store, self._apart = settings, store, apart
 
     async def _run(self, what: Callable[..., T], *arguments: object) -> T:
         try:

@@ -76,6 +76,7 @@ def report_markdown(
     species: Sequence[Species],
     findings: Sequence[Finding],
     figures: Sequence[tuple[str, str]] = (),
+    files: Sequence[Artifact] = (),
     answer: str = "",
     written: datetime | None = None,
 ) -> str:
@@ -85,6 +86,8 @@ def report_markdown(
     ----------
     figures
         Path relative to the report, and caption.
+    files
+        What lies beside the report and belongs to no finding: its figures.
     written
         When, with its time zone; None: left out, so that the same findings give the same report.
     """
@@ -105,7 +108,7 @@ def report_markdown(
         lines += [f"![{_plain(caption)}]({path})", "", f"*{_plain(caption)}*", ""]
     lines += ["## Results", ""]
     for finding in findings:
-        lines += _finding_lines(finding, plan)
+        lines += _finding_lines(finding, plan, answer)
     failed = [one for one in species if one.error]
     if failed:
         lines += ["### Not computed", "", *(f"- {_plain(one.name)}: {_plain(one.error)}" for one in failed), ""]
@@ -113,15 +116,16 @@ def report_markdown(
     lines += _theory_lines(plan, findings)
     if notes := caveats(plan, species):
         lines += ["## To keep in mind", "", *(f"- {note}" for note in notes), ""]
-    lines += _file_lines(findings)
+    lines += _file_lines([*(a for finding in findings for a in finding.artifacts), *files])
     seconds = sum(finding.compute_seconds for finding in findings)
     lines += ["## Compute time", "", f"{clock(seconds)} on workers ({seconds:.1f} s, all jobs together).", ""]
     return "\n".join(lines)
 
 
-def _finding_lines(finding: Finding, plan: Plan) -> list[str]:
+def _finding_lines(finding: Finding, plan: Plan, answer: str) -> list[str]:
     title = next((step.description for step in plan.steps if step.number == finding.step), finding.agent)
-    lines = [f"### Step {finding.step}: {_plain(title)}", "", finding.summary, ""]
+    lines = [f"### Step {finding.step}: {_plain(title)}", ""]
+    lines += [finding.summary, ""] if finding.summary != answer else []
     if finding.level:
         lines += [f"Level: {_plain(finding.level)}.", ""]
     if finding.table and finding.table.rows:
@@ -251,8 +255,8 @@ def caveats(plan: Plan, species: Sequence[Species]) -> list[str]:
     return notes
 
 
-def _file_lines(findings: Sequence[Finding]) -> list[str]:
-    artifacts: dict[str, Artifact] = {a.path: a for finding in findings for a in finding.artifacts}
+def _file_lines(files: Sequence[Artifact]) -> list[str]:
+    artifacts = {artifact.path: artifact for artifact in files}
     if not artifacts:
         return []
     lines = [f"## Files ({counted(len(artifacts), 'file')}, relative to the workspace)", ""]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import secrets
 import signal
 import socket
@@ -15,8 +16,9 @@ import uvicorn
 from fastapi import FastAPI
 from redis.exceptions import RedisError
 
+from orchestrator.apart import Apart
 from orchestrator.api import Api, make_api
-from orchestrator.endpoint import Endpoint, endpoint_path, last_endpoint, write_endpoint
+from orchestrator.endpoint import Endpoint, last_endpoint, write_endpoint
 from orchestrator.holder import Holder
 from orchestrator.intake import Intake
 from orchestrator.stack.processes import this_process
@@ -34,6 +36,8 @@ log = structlog.get_logger()
 
 #: how long Redis may take to answer when the service starts
 _REDIS_SECONDS = 60.0
+#: processes that check what comes in
+_MOST_PROCESSES = 4
 _WILDCARDS = ("0.0.0.0", "::", "")
 
 
@@ -78,11 +82,18 @@ async def _serve(settings: Settings) -> None:
     await ensure_index(store)
     orchestrator_id = f"{socket.gethostname().split('.')[0]}-{secrets.token_hex(4)}"
     holder = Holder(settings, store, orchestrator_id)
-    with Intake(settings, store) as intake:
-        api = Api(
-            settings=settings, store=store, view=holder.view, intake=intake, token=secret(settings.home, API_TOKEN)
-        )
+    apart = Apart(min(os.cpu_count() or 1, _MOST_PROCESSES))
+    api = Api(
+        settings=settings,
+        store=store,
+        view=holder.view,
+        intake=Intake(settings, store, apart),
+        token=secret(settings.home, API_TOKEN),
+    )
+    try:
         await _run_all(settings, stop, make_api(api), holder.run(stop), reconcile(store, celery, settings, stop))
+    finally:
+        apart.close()
     await store.client.aclose()
 
 
@@ -119,8 +130,6 @@ async def _run_all(settings: Settings, stop: asyncio.Event, app: FastAPI, *parts
         stop.set()
         server.should_exit = True
         ends = await asyncio.gather(*tasks, return_exceptions=True)
-        if last_endpoint(settings.home) == mine:
-            endpoint_path(settings.home).unlink(missing_ok=True)
         log.info("orchestrator_stopped")
     for end in ends:
         if isinstance(end, BaseException):

@@ -77,6 +77,9 @@ class Goal(Part):
     geometry_step: int | None = None
     #: the whole level of theory as a paper writes it: ``B3LYP/def2-SVP//GFN2-xTB``
     protocol: str = ""
+    #: resources of each job; None: the defaults
+    cores: int | None = None
+    memory: str | None = None
 
 
 class Column(Part):

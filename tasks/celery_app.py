@@ -7,13 +7,21 @@ from __future__ import annotations
 
 import re
 
+import structlog
 from celery import Celery
-from kombu import Queue
+from kombu import Producer, Queue
+from kombu.exceptions import OperationalError
+from redis.exceptions import RedisError
 
 from tasks.scripts import Offered
 from tasks.settings import Settings, load_settings
 from tasks.store import Publish
 from tasks.workers import celery_queue
+
+log = structlog.get_logger()
+
+#: what a broker that is away raises
+BROKER_ERRORS = (OperationalError, RedisError, OSError)
 
 
 def make_app(settings: Settings) -> Celery:
@@ -44,8 +52,13 @@ def make_app(settings: Settings) -> Celery:
             "unacked_restore_throttle": 1,
             "health_check_interval": 25,
             "global_keyprefix": f"{settings.key_prefix}celery:",
-            "socket_timeout": 30,
+            "socket_timeout": settings.renew_timeout_seconds,
             "socket_connect_timeout": settings.renew_timeout_seconds,
+            # How often a publication is tried: what holds a lease must not wait for a broker that is away.
+            "max_retries": 1,
+            "interval_start": 0.1,
+            "interval_step": 0.1,
+            "interval_max": 0.2,
         },
     )
     return app
@@ -57,24 +70,34 @@ def task_name(engine: str, task: str) -> str:
 
 
 def publisher(app: Celery) -> Publish:
-    """Make what sends the messages of offers; each has the task id that its reservation was given."""
+    """Make what sends the messages of offers; each has the task id that its reservation was given.
+
+    A publication that fails is like a lost message: the offer is made again when nobody took it in time.
+    """
 
     def publish(offers: tuple[Offered, ...]) -> None:
-        with app.producer_or_acquire() as producer:
-            for offer in offers:
-                shown = ", ".join(filter(None, (offer.label, f"job {offer.job}", offer.run and f"run {offer.run}")))
-                app.send_task(
-                    task_name(offer.engine, offer.task),
-                    args=(offer.job,),
-                    task_id=offer.task_id,
-                    queue=Queue(celery_queue(offer.worker)),
-                    producer=producer,
-                    argsrepr=f"({shown})",
-                    kwargsrepr="{}",
-                    ignore_result=True,
-                )
+        try:
+            with app.producer_or_acquire() as producer:
+                for offer in offers:
+                    _send(app, producer, offer)
+        except BROKER_ERRORS as error:
+            log.warning("offers_not_published", count=len(offers), error=str(error))
 
     return publish
+
+
+def _send(app: Celery, producer: Producer, offer: Offered) -> None:
+    shown = ", ".join(filter(None, (offer.label, f"job {offer.job}", offer.run and f"run {offer.run}")))
+    app.send_task(
+        task_name(offer.engine, offer.task),
+        args=(offer.job,),
+        task_id=offer.task_id,
+        queue=Queue(celery_queue(offer.worker)),
+        producer=producer,
+        argsrepr=f"({shown})",
+        kwargsrepr="{}",
+        ignore_result=True,
+    )
 
 
 def app_from_environment() -> Celery:

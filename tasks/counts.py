@@ -53,7 +53,9 @@ async def count(store: AsyncStore) -> Counts:
             pipe.zcard(f"{prefix}runs:state:{run_state}")
         for queue in queues:
             pipe.zcard(f"{prefix}queue:{queue}")
-        pipe.zcard(f"{prefix}batches").zcard(f"{prefix}workers").info()
+        pipe.zcard(f"{prefix}batches")
+        pipe.zcard(f"{prefix}workers")
+        pipe.info()
         answers = list(await _ask(pipe.execute()))
     info = answers.pop()
     workers, batches = answers.pop(), answers.pop()

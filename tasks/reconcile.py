@@ -10,10 +10,9 @@ from collections.abc import Sequence
 
 import structlog
 from celery import Celery
-from kombu.exceptions import OperationalError
-from redis.exceptions import RedisError
 
 from tasks import batches, expiry
+from tasks.celery_app import BROKER_ERRORS
 from tasks.errors import Unreachable
 from tasks.expiry import Expired, Lost
 from tasks.settings import Settings
@@ -77,7 +76,7 @@ async def reconcile(store: AsyncStore, app: Celery, settings: Settings, stop: as
             await asyncio.to_thread(_tell, app, expired)
             while (await store.run(batches.sweep(settings))).more:
                 pass
-        except (Unreachable, RedisError, OperationalError, OSError) as error:
+        except (Unreachable, *BROKER_ERRORS) as error:
             log.warning("reconcile_failed", error=str(error))
         try:
             await asyncio.wait_for(stop.wait(), pause)

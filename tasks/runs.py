@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -79,7 +80,7 @@ def claim(orchestrator: str, settings: Settings) -> Call[Held | None]:
         record = RunRecord.model_validate(reply.details["run"])
         return Held(record=record, inbox=_inbox(reply), poison=reply.answer == "poison")
 
-    return call("run_claim", orchestrator, settings.lease_ms(), POISON_TAKEDOWNS, read=read)
+    return call("run_claim", orchestrator, settings.lease_ms(), POISON_TAKEDOWNS, secrets.token_hex(8), read=read)
 
 
 def _fenced(run: str) -> LeaseLost:

@@ -51,10 +51,15 @@ async def ensure_index(store: AsyncStore) -> None:
     prefix = f"{store.settings.key_prefix}job:"
     create = ("FT.CREATE", index_name(store), "ON", "HASH", "PREFIX", "1", prefix, "SCHEMA", *_SCHEMA)
     try:
-        await store.client.execute_command(*create)
+        await _command(store, *create)
     except ResponseError as error:
         if "already exists" not in str(error).lower():
             raise
+
+
+async def _command(store: AsyncStore, *parts: str) -> Any:
+    client: Any = store.client  # commands of modules have no typed methods
+    return await client.execute_command(*parts)
 
 
 def parse_range(text: str, field: str) -> tuple[float | None, float | None]:
@@ -122,7 +127,7 @@ async def search(
         *("SORTBY", "created_ms", "DESC", "LIMIT", str(offset), str(count), "DIALECT", "2"),
     )
     try:
-        answer = await store.client.execute_command(*ask)
+        answer = await _command(store, *ask)
         incomplete = await _incomplete(store)
     except (RedisConnectionError, RedisTimeoutError) as error:
         raise Unreachable(f"Redis does not answer ({type(error).__name__})") from error
@@ -141,7 +146,7 @@ def _hits(answer: Any) -> tuple[int, list[str]]:
 
 async def _incomplete(store: AsyncStore) -> str:
     """Say why the index may miss jobs; empty: it does not."""
-    info = _pairs(await store.client.execute_command("FT.INFO", index_name(store)))
+    info = _pairs(await _command(store, "FT.INFO", index_name(store)))
     share = float(_text(info.get("percent_indexed", 1)))
     failures = int(float(_text(info.get("hash_indexing_failures", 0))))
     said = []

@@ -8,7 +8,8 @@ from typing import Any, TypeVar, cast
 
 import redis
 import redis.asyncio
-from redis.backoff import NoBackoff
+from redis.asyncio.retry import Retry as AsyncRetry
+from redis.backoff import ExponentialBackoff, NoBackoff
 from redis.exceptions import NoScriptError, OutOfMemoryError
 from redis.retry import Retry
 
@@ -39,6 +40,7 @@ def connect_async(settings: Settings) -> redis.asyncio.Redis:
         max_connections=32,
         timeout=30,
         socket_timeout=max(timeout, 10),
+        retry=AsyncRetry(ExponentialBackoff(cap=1.0, base=0.05), 3),
         socket_connect_timeout=timeout,
     )
     return redis.asyncio.Redis(connection_pool=pool)

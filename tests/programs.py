@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 #: counts to --steps, one step every --pause seconds, and goes on from state.json when asked to
-COUNTDOWN = '''
+COUNTDOWN = """
 import argparse, json, os, signal, sys, time
 parser = argparse.ArgumentParser()
 parser.add_argument("--steps", type=int)
@@ -27,7 +27,7 @@ for step in range(begin + 1, a.steps + 1):
         sys.exit(3)
 print(f"sum {sum(range(a.steps + 1))}")
 print("COUNTED")
-'''
+"""
 
 
 def programs_toml(folder: Path) -> str:

@@ -12,8 +12,9 @@ import structlog
 
 from tasks.jobs import Token
 from tasks.records import JobRecord
-from tasks.results import Checkpoint, Progress
+from tasks.results import Checkpoint
 from worker.engines.base import Bench, Engine
+from worker.pulse import Pulse
 from worker.staging import CheckpointStager
 
 log = structlog.get_logger()
@@ -45,7 +46,7 @@ class Order(StrEnum):
 class Attempt:
     """Everything about the attempt that is under way."""
 
-    token: Token
+    pulse: Pulse
     record: JobRecord
     engine: Engine[Any]
     bench: Bench[Any]
@@ -53,9 +54,12 @@ class Attempt:
     stager: CheckpointStager
     started_from: Checkpoint | None
     began: float = field(default_factory=time.monotonic)
-    progress: Progress | None = None
-    unsent_checkpoint: Checkpoint | None = None
     order: Order = Order.NONE
+
+    @property
+    def token(self) -> Token:
+        """The fencing token."""
+        return self.pulse.token
 
 
 def stage_checkpoint(attempt: Attempt) -> None:
@@ -68,4 +72,6 @@ def stage_checkpoint(attempt: Attempt) -> None:
     except OSError as error:
         log.warning("checkpoint_not_copied", job=attempt.token.job, error=str(error))
         return
-    attempt.unsent_checkpoint = staged or attempt.unsent_checkpoint
+    if staged:
+        attempt.pulse.checkpoint = staged
+        attempt.pulse.renew()

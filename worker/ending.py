@@ -11,7 +11,7 @@ import structlog
 from tasks import jobs
 from tasks import workspace as files
 from tasks.errors import Unreachable
-from tasks.jobs import Earlier, Ended, RenewAnswer, Token
+from tasks.jobs import Earlier, Ended, Token
 from tasks.records import JobState
 from tasks.results import Artifact, Failure, Outcome
 from tasks.scripts import Call
@@ -34,18 +34,6 @@ def outcome_on_disk(workspace: Path, job: str, earlier: Sequence[Earlier]) -> Ou
             if outcome and outcome.succeeded and all(files.intact(file, workspace) for file in outcome.artifacts):
                 return outcome
     return None
-
-
-def renew(store: Store, settings: Settings, attempt: Attempt) -> RenewAnswer | None:
-    """Renew an attempt's lease and store how far it is; None if Redis did not answer."""
-    try:
-        answer = store.run(
-            jobs.renew(attempt.token, settings, progress=attempt.progress, checkpoint=attempt.unsent_checkpoint)
-        )
-    except Unreachable:
-        return None
-    attempt.unsent_checkpoint = None
-    return answer
 
 
 def post(store: Store, settings: Settings, end: Call[Ended]) -> Ended:
@@ -98,8 +86,6 @@ def conclude(store: Store, settings: Settings, attempt: Attempt, program: Warded
             failure = Failure(error_class="host", message=f"The results could not be kept: {error}")
             return fail(store, settings, token, failure, attempt.record.failures)
     stage_checkpoint(attempt)
-    if attempt.unsent_checkpoint and attempt.order is not Order.CUT_OFF:
-        renew(store, settings, attempt)
     if attempt.order in (Order.PREEMPT, Order.WALLTIME, Order.CUT_OFF):
         return _stopped(store, settings, attempt)
     if program.why in ("terminated", "silence", "parent_gone", "warden_lost"):
@@ -130,7 +116,7 @@ def _stopped(store: Store, settings: Settings, attempt: Attempt) -> tuple[Verdic
 
 def _keep_success(settings: Settings, attempt: Attempt) -> Outcome:
     collected = attempt.engine.collect(attempt.bench)
-    artifacts = keep_results(collected.files, settings.workspace, attempt.folder)
+    artifacts = keep_results(collected.files, settings.workspace, attempt.folder, attempt.pulse)
     outcome = _outcome(attempt, artifacts).model_copy(update={"succeeded": True, "result": collected.result})
     files.write_file(attempt.folder / OUTCOME_FILE, outcome.model_dump_json() + "\n")
     return outcome
@@ -141,7 +127,7 @@ def _keep_failure(settings: Settings, attempt: Attempt, failure: Failure) -> Non
     output = attempt.bench.scratch / "output.log"
     try:
         found = {"log": output} if output.exists() else {}
-        artifacts = keep_results(found, settings.workspace, attempt.folder)
+        artifacts = keep_results(found, settings.workspace, attempt.folder, attempt.pulse)
         outcome = _outcome(attempt, artifacts).model_copy(update={"failure": failure})
         files.write_file(attempt.folder / OUTCOME_FILE, outcome.model_dump_json() + "\n")
     except OSError as error:

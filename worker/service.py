@@ -15,10 +15,9 @@ from typing import Any
 import structlog
 from celery import Celery, Task, bootsteps, signals
 from celery.exceptions import Ignore, Reject, Retry
-from kombu.exceptions import OperationalError
 
 from tasks import __version__, workers
-from tasks.celery_app import make_app, publisher, task_name
+from tasks.celery_app import BROKER_ERRORS, make_app, publisher, task_name
 from tasks.errors import Unreachable
 from tasks.programs import ProgramDeclaration
 from tasks.reconcile import reconcile_once
@@ -136,14 +135,14 @@ class WorkerService:
             if state == "unknown":
                 self.register()
             reconcile_once(self.store, self.app, self.settings)
-        except (Unreachable, OperationalError, OSError) as error:
+        except (Unreachable, *BROKER_ERRORS) as error:
             log.warning("beat_failed", worker=self.id, error=str(error))
 
     def leave(self, state: str) -> None:
         """Take no more work and give back what runs (stopping), or leave for good (gone)."""
         try:
             self.store.run(workers.leave(self.id, "stopping" if state == "stopping" else "gone", self.settings))
-        except (Unreachable, OperationalError) as error:
+        except (Unreachable, *BROKER_ERRORS) as error:
             log.warning("leave_failed", worker=self.id, error=str(error))
 
     def run(self) -> None:
@@ -190,7 +189,11 @@ class WorkerService:
         """Carry out one offer, as the body of a Celery task; its end is told as Celery's events understand it."""
 
         def report(progress: Progress) -> None:
-            task.send_event("task-progress", text=progress.text, step=progress.step, total=progress.total)
+            try:
+                fields = {"text": progress.text, "step": progress.step, "total": progress.total}
+                task.send_event("task-progress", retry=False, **fields)
+            except BROKER_ERRORS as error:
+                log.debug("progress_not_sent", job=job, error=str(error))
 
         supervisor = Supervisor(
             settings=self.settings, store=self.store, worker=self.id, find_engine=self.find_engine, report=report

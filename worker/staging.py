@@ -12,6 +12,7 @@ import structlog
 
 from tasks import workspace as files
 from tasks.results import Artifact, Checkpoint
+from tasks.workspace import Tick
 from worker.engines.base import Snapshot
 
 log = structlog.get_logger()
@@ -31,10 +32,12 @@ class CheckpointStager:
         The attempt's folder.
     number
         Number of the newest checkpoint of the job before this attempt; 0: none.
+    tick
+        Called while large files are copied.
     """
 
-    def __init__(self, workspace: Path, folder: Path, number: int) -> None:
-        self.workspace, self.folder, self.number = workspace, folder, number
+    def __init__(self, workspace: Path, folder: Path, number: int, tick: Tick) -> None:
+        self.workspace, self.folder, self.number, self.tick = workspace, folder, number, tick
         self.newest: Checkpoint | None = None
         self._before: Checkpoint | None = None
         self._stamp: tuple[tuple[int, int, int], ...] = ()
@@ -49,14 +52,16 @@ class CheckpointStager:
             shutil.rmtree(target, ignore_errors=True)
             target.mkdir(parents=True)
             for path in snapshot.files:
-                files.copy_file(path, target / path.name)
+                files.copy_file(path, target / path.name, self.tick)
             if _stamp(snapshot.files) != stamp:
                 shutil.rmtree(target, ignore_errors=True)
                 return None
         except FileNotFoundError:  # the program has just replaced one of them
             return None
         self.number += 1
-        staged = tuple(files.artifact(target / path.name, self.workspace, "checkpoint") for path in snapshot.files)
+        staged = tuple(
+            files.artifact(target / path.name, self.workspace, "checkpoint", self.tick) for path in snapshot.files
+        )
         if self._before:
             shutil.rmtree(self._folder_of(self._before), ignore_errors=True)
         self._before, self._stamp = self.newest, stamp
@@ -68,7 +73,12 @@ class CheckpointStager:
 
 
 def fetch_checkpoint(
-    candidates: Sequence[Checkpoint | None], workspace: Path, target: Path, *, patience_seconds: float = 15.0
+    candidates: Sequence[Checkpoint | None],
+    workspace: Path,
+    target: Path,
+    tick: Tick,
+    *,
+    patience_seconds: float = 15.0,
 ) -> Checkpoint | None:
     """Copy the first intact checkpoint into ``target``; None if none is.
 
@@ -80,10 +90,11 @@ def fetch_checkpoint(
             continue
         while not _there(checkpoint.files, workspace) and time.monotonic() < deadline:
             time.sleep(0.2)
-        if all(files.intact(file, workspace) for file in checkpoint.files):
+            tick()
+        if all(files.intact(file, workspace, tick) for file in checkpoint.files):
             target.mkdir(parents=True, exist_ok=True)
             for file in checkpoint.files:
-                shutil.copyfile(workspace / file.path, target / Path(file.path).name)
+                files.copy_bytes(workspace / file.path, target / Path(file.path).name, tick)
             return checkpoint
         log.warning("checkpoint_damaged", number=checkpoint.number, path=checkpoint.files[0].path)
     return None
@@ -100,11 +111,11 @@ def _there(staged: Sequence[Artifact], workspace: Path) -> bool:
     return True
 
 
-def keep_results(found: dict[str, Path], workspace: Path, folder: Path) -> tuple[Artifact, ...]:
+def keep_results(found: dict[str, Path], workspace: Path, folder: Path, tick: Tick) -> tuple[Artifact, ...]:
     """Copy result files by role from scratch into the attempt's folder."""
     kept = []
     for role, path in found.items():
         target = folder / path.name
-        files.copy_file(path, target)
-        kept.append(files.artifact(target, workspace, role))
+        files.copy_file(path, target, tick)
+        kept.append(files.artifact(target, workspace, role, tick))
     return tuple(kept)

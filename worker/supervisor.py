@@ -19,7 +19,7 @@ import structlog
 from tasks import jobs
 from tasks import workspace as files
 from tasks.errors import InputError, Unreachable
-from tasks.jobs import Claimed, RenewAnswer, Token
+from tasks.jobs import Claimed, Token
 from tasks.records import JobRecord
 from tasks.results import Failure, Progress
 from tasks.settings import Settings
@@ -29,6 +29,7 @@ from worker import ending
 from worker.attempt import Attempt, Order, Verdict, stage_checkpoint
 from worker.engines.base import Bench, Engine
 from worker.environment import engine_environment
+from worker.pulse import Pulse
 from worker.running import note_running
 from worker.staging import CheckpointStager, fetch_checkpoint
 from worker.warded import WardedProgram
@@ -113,9 +114,11 @@ class Supervisor:
                 dead_man_seconds=self.settings.dead_man_seconds,
                 kill_grace_seconds=self.settings.kill_grace_seconds,
             )
+            attempt.pulse.program = program
             try:
                 self._watch(attempt, program)
             finally:
+                attempt.pulse.program = None
                 program.end()
         return self._close(ending.conclude(self.store, self.settings, attempt, program))
 
@@ -130,8 +133,10 @@ class Supervisor:
             files.write_file(spec_file, canonical_json(dump_spec(spec)) + "\n")
         scratch.mkdir(parents=True, exist_ok=False)
         restart = scratch / "restart"
-        started_from = fetch_checkpoint((record.checkpoint, record.checkpoint_before), workspace, restart)
-        newest = max((c.number for c in (record.checkpoint, record.checkpoint_before) if c), default=0)
+        pulse = Pulse(self.store, self.settings, token)
+        known = (record.checkpoint, record.checkpoint_before)
+        started_from = fetch_checkpoint(known, workspace, restart, pulse)
+        newest = max((c.number for c in known if c), default=0)
         bench = Bench(
             spec=spec,
             scratch=scratch,
@@ -140,56 +145,53 @@ class Supervisor:
             restart=restart if started_from else None,
         )
         return Attempt(
-            token=token,
+            pulse=pulse,
             record=record,
             engine=self.find_engine(record.engine),
             bench=bench,
             folder=folder,
-            stager=CheckpointStager(workspace, folder, newest),
+            stager=CheckpointStager(workspace, folder, newest, pulse),
             started_from=started_from,
         )
 
     def _watch(self, attempt: Attempt, program: WardedProgram) -> None:
         """Hold the lease and look after the program until it is over."""
-        settings = self.settings
-        now = time.monotonic()
-        answered = renew_at = look_at = now
-        renew_at += settings.beat_seconds
-        copy_at = now + settings.checkpoint_interval_seconds
+        settings, pulse = self.settings, attempt.pulse
+        look_at = time.monotonic()
+        copy_at = look_at + settings.checkpoint_interval_seconds
         grace = attempt.engine.stop_grace(attempt.bench.spec)
         limit = attempt.began + max(1.0, attempt.record.walltime_seconds - grace)
         pause = min(settings.beat_seconds, settings.progress_interval_seconds) / 2
         while not program.why:
             program.listen(pause)
-            program.tell("beat")
+            pulse()
             now = time.monotonic()
             if now >= look_at:
                 look_at = now + settings.progress_interval_seconds
                 self._look(attempt)
-            if now >= copy_at:
-                copy_at = now + settings.checkpoint_interval_seconds
+            if now >= copy_at and not program.why:
                 stage_checkpoint(attempt)
-            if now >= renew_at or attempt.unsent_checkpoint:
-                renew_at = now + settings.beat_seconds
-                answer = ending.renew(self.store, settings, attempt)
-                answered = now if answer else answered
-                self._obey(attempt, program, answer, grace)
+                copy_at = time.monotonic() + settings.checkpoint_interval_seconds
+            self._obey(attempt, program, grace)
             if not attempt.order and now >= limit:
                 self._order(attempt, program, Order.WALLTIME, grace)
-            if not attempt.order and now - answered > settings.cut_off_grace_seconds:
+            if not attempt.order and pulse.silent_seconds > settings.cut_off_grace_seconds:
                 self._order(attempt, program, Order.CUT_OFF, grace)
 
     def _look(self, attempt: Attempt) -> None:
         progress = attempt.engine.progress(attempt.bench)
-        if progress and progress != attempt.progress:
-            attempt.progress = progress
-            self.report(progress)
+        if progress and progress != attempt.pulse.progress:
+            attempt.pulse.progress = progress
+            if attempt.pulse.silent_seconds <= 2 * self.settings.beat_seconds:
+                self.report(progress)
 
-    def _obey(self, attempt: Attempt, program: WardedProgram, answer: RenewAnswer | None, grace: float) -> None:
-        if answer == "fenced":
+    def _obey(self, attempt: Attempt, program: WardedProgram, grace: float) -> None:
+        """Do what the last renewal answered; being fenced is an order even while the program stops."""
+        answer = attempt.pulse.answer
+        if answer == "fenced" and attempt.order is not Order.FENCED:
             attempt.order = Order.FENCED
             program.tell("kill")
-        elif answer == "cancel" and attempt.order is not Order.CANCEL:
+        elif answer == "cancel" and attempt.order not in (Order.CANCEL, Order.FENCED):
             attempt.order = Order.CANCEL
             program.tell("kill")
         elif answer == "yield" and not attempt.order:

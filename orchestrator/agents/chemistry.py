@@ -24,39 +24,41 @@ class ChemistryAgent(Agent):
     def plan_jobs(self, step: Step, context: Context) -> Work:
         """Do the whole step at once; doing it again writes the same files again."""
         wants_structure = "structure" in step.goal.properties
-        species, artifacts, notes, failures = [], [], [], []
-        identities: list[Identity] = []
+        species: list[Species] = []
+        done: list[tuple[Species, Identity]] = []
+        artifacts: list[Artifact] = []
+        notes: list[str] = []
         for one, slug in zip(context.species, slugs(context.species), strict=True):
             size = max(one.atoms, 1)
             try:
                 identity = identify(one.smiles, max_atoms=size)
-                identities.append(identity)
-                if wants_structure:
-                    geometry = embed(one.smiles, max_atoms=size)
-                    path = context.folder / "structures" / f"{slug}.xyz"
-                    artifact = write_artifact(path, geometry.xyz.encode(), context.workspace, "geometry")
-                    artifacts.append(artifact)
-                    species.append(_identified(one, identity, artifact, geometry.method))
-                    if geometry.force_field != "MMFF94s" and identity.atoms > 1:
-                        notes.append(f"{one.name}: MMFF94s has no parameters; 3D structure by {geometry.method}.")
-                else:
-                    species.append(_identified(one, identity, None, ""))
+                geometry = embed(one.smiles, max_atoms=size) if wants_structure else None
             except InputError as error:
-                failures.append(f"{one.name}: {error}")
-        if failures:
-            return Work(error="; ".join(failures))
-        if not species:
-            return Work(error="no molecules to identify")
+                notes.append(f"{one.name} failed: {error}")
+                species.append(one.model_copy(update={"error": f"step {step.number}: {error}"}))
+                continue
+            known = _identified(one, identity)
+            if geometry:
+                path = context.folder / "structures" / f"{slug}.xyz"
+                artifact = write_artifact(path, geometry.xyz.encode(), context.workspace, "geometry")
+                artifacts.append(artifact)
+                known = known.model_copy(update={"geometry": artifact, "geometry_level": geometry.method})
+                if geometry.force_field != "MMFF94s" and identity.atoms > 1:
+                    notes.append(f"{one.name}: MMFF94s has no parameters; 3D structure by {geometry.method}.")
+            species.append(known)
+            done.append((known, identity))
+        if not done:
+            return Work(error="; ".join(notes) or "no molecules to identify", species=tuple(species))
         finding = Finding(
             step=step.number,
             agent=self.name,
-            summary=_summary(species, identities, wants_structure),
-            table=_table(species, identities),
+            summary=_summary(done, wants_structure),
+            table=_table(done),
             artifacts=tuple(artifacts),
             notes=tuple(notes),
             values=tuple(
                 Quantity(species=one.name, name="mass", value=identity.mass_dalton, unit="g/mol")
-                for one, identity in zip(species, identities, strict=True)
+                for one, identity in done
             ),
         )
         return Work(finding=finding, species=tuple(species))
@@ -66,7 +68,7 @@ class ChemistryAgent(Agent):
         return self.plan_jobs(step, context)
 
 
-def _identified(species: Species, identity: Identity, geometry: Artifact | None, level: str) -> Species:
+def _identified(species: Species, identity: Identity) -> Species:
     return species.model_copy(
         update={
             "smiles": identity.smiles,
@@ -74,13 +76,11 @@ def _identified(species: Species, identity: Identity, geometry: Artifact | None,
             "mass_dalton": round(identity.mass_dalton, 3),
             "charge": identity.charge,
             "atoms": identity.atoms,
-            "geometry": geometry or species.geometry,
-            "geometry_level": level or species.geometry_level,
         }
     )
 
 
-def _table(species: Sequence[Species], identities: Sequence[Identity]) -> Table:
+def _table(done: Sequence[tuple[Species, Identity]]) -> Table:
     columns = ("Molecule", ""), ("SMILES", ""), ("Formula", ""), ("Molar mass", "g/mol"), ("Charge", "e")
     more = ("Multiplicity", ""), ("Atoms", ""), ("Quaternary ammonium", "")
     return Table(
@@ -96,17 +96,17 @@ def _table(species: Sequence[Species], identities: Sequence[Identity]) -> Table:
                 str(one.atoms),
                 "yes" if identity.quaternary_ammonium else "no",
             )
-            for one, identity in zip(species, identities, strict=True)
+            for one, identity in done
         ),
     )
 
 
-def _summary(species: Sequence[Species], identities: Sequence[Identity], structures: bool) -> str:
-    if len(species) == 1:
-        one = species[0]
-        text = f"{one.name} is {one.formula}, {identities[0].mass_dalton:.3f} g/mol, charge {signed(one.charge)}"
+def _summary(done: Sequence[tuple[Species, Identity]], structures: bool) -> str:
+    if len(done) == 1:
+        one, identity = done[0]
+        text = f"{one.name} is {one.formula}, {identity.mass_dalton:.3f} g/mol, charge {signed(one.charge)}"
         text += f", {counted(one.atoms, 'atom')}"
     else:
-        text = f"{len(species)} molecules identified"
-    made = f"; {counted(len(species), '3D structure')} made" if structures else ""
+        text = f"{len(done)} molecules identified"
+    made = f"; {counted(len(done), '3D structure')} made" if structures else ""
     return f"{text}{made}."

@@ -29,8 +29,9 @@ class QuantumAgent(Agent):
     def plan_jobs(self, step: Step, context: Context) -> Work:
         """Give one exact spec a molecule, at the geometry that it has by now."""
         specs: list[QuantumSpec] = []
-        failures: list[str] = []
+        species: list[Species] = []
         for one in context.species:
+            species.append(one)
             if one.error:
                 continue
             try:
@@ -39,13 +40,12 @@ class QuantumAgent(Agent):
                 # Its size was checked when the request was read.
                 specs.append(complete_spec(spec, context.offered, max_atoms=max(one.atoms, 1)))
             except InputError as error:
-                failures.append(f"{one.name}: {error}")
-        if failures:
-            return Work(error="; ".join(failures))
+                species[-1] = one.model_copy(update={"error": f"step {step.number}: {error}"})
         if not specs:
-            left_out = "; ".join(f"{one.name}: {one.error}" for one in context.species if one.error)
-            return Work(error=f"no molecule is left to compute ({left_out or 'none was named'})")
-        return Work(specs=tuple(specs))
+            left_out = "; ".join(f"{one.name}: {one.error}" for one in species if one.error)
+            why = f"no molecule is left to compute ({left_out or 'none was named'})"
+            return Work(error=why, species=tuple(species))
+        return Work(specs=tuple(specs), species=tuple(species))
 
     def interpret(self, step: Step, context: Context, results: Sequence[JobResult]) -> Work:
         """Turn results into a table; what failed is said and left out of later steps, the rest goes on."""

@@ -28,6 +28,7 @@ PROPERTIES = (
     _Property("gap", "gap_ev", "Gap", "eV", 3),
     _Property("dipole", "dipole_debye", "Dipole moment", "D", 3),
 )
+_ORBITALS = {"homo", "lumo", "gap"}
 
 
 def number(value: float, decimals: int) -> str:
@@ -56,8 +57,11 @@ def quantities(done: Done) -> tuple[Quantity, ...]:
 
 
 def table(done: Done, goal: Goal) -> Table:
-    """Give the results as a table: what was asked for, and what explains it."""
-    shown = [p for p in PROPERTIES if any(_value(result, p.field) is not None for _, result in done)]
+    """Give the results as a table: the energy, what was asked for, and of orbitals always both and the gap."""
+    wanted = {"energy", *goal.properties} | (_ORBITALS if _ORBITALS & set(goal.properties) else set())
+    shown = [
+        p for p in PROPERTIES if p.name in wanted and any(_value(result, p.field) is not None for _, result in done)
+    ]
     columns = [Column(title="Molecule"), *(Column(title=p.title, unit=p.unit) for p in shown)]
     if goal.task == "optimisation":
         columns.append(Column(title="Optimisation steps"))

@@ -33,6 +33,7 @@ class SummaryAgent(Agent):
             species=context.species,
             findings=context.findings,
             figures=drawn,
+            files=figures,
             answer=sentences,
         )
         path = context.folder / "report.md"

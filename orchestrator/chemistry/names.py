@@ -179,7 +179,13 @@ TABLE: tuple[Named, ...] = tuple(
     )
 )
 
-_BY_WORD = {word.lower(): entry for entry in TABLE for word in (entry.name, *entry.synonyms)}
+
+def _key(name: str) -> str:
+    """Give a name without case, blanks and hyphens: "Tetramethyl ammonium" is tetramethylammonium."""
+    return re.sub(r"[\s\-]+(?=\S)", "", name.strip()).lower()
+
+
+_BY_KEY = {_key(word): entry for entry in TABLE for word in (entry.name, *entry.synonyms)}
 _WORDS = [word for entry in TABLE for word in (entry.name, *entry.synonyms)]
 #: abbreviations and formulas count only as they are written here: "DMP" is a cation, "dmp" may be anything
 _EXACT = [word for word in _WORDS if not re.search(r"[a-z]{4}", word)]
@@ -187,7 +193,9 @@ _EXACT = [word for word in _WORDS if not re.search(r"[a-z]{4}", word)]
 
 def _any_of(words: list[str]) -> str:
     """Give a pattern of these words, the longest first."""
-    return "|".join(re.escape(word).replace(r"\ ", r"\s+") for word in sorted(words, key=len, reverse=True))
+    patterns = (re.escape(word).replace(r"\ ", r"\s+") for word in sorted(words, key=len, reverse=True))
+    # People put a blank or hyphen after a prefix: "tetramethyl ammonium".
+    return "|".join(re.sub(r"yl(?=[a-z]{4})", r"yl[\\s-]?", pattern) for pattern in patterns)
 
 
 # A name may not go on in letters, digits or hyphens on either side: "piperidinium" is not found in
@@ -199,21 +207,17 @@ _NAMES = re.compile(
 )
 
 
-def _key(name: str) -> str:
-    return " ".join(name.split()).lower()
-
-
 def look_up(name: str) -> Named | None:
     """Give the molecule of that name, in any case and with any synonym; None if the table has none."""
-    return _BY_WORD.get(_key(name))
+    return _BY_KEY.get(_key(name))
 
 
 def close_names(name: str) -> list[str]:
     """Give up to three names of the table that are spelled much like this one."""
-    near = get_close_matches(_key(name), _BY_WORD, n=6, cutoff=0.75)
-    return list(dict.fromkeys(_BY_WORD[word].name for word in near))[:3]
+    near = get_close_matches(_key(name), _BY_KEY, n=6, cutoff=0.75)
+    return list(dict.fromkeys(_BY_KEY[key].name for key in near))[:3]
 
 
 def find_names(text: str) -> list[Match]:
     """Find the names of the table in a text, the longest at each place, from left to right."""
-    return [Match(m.start(), m.end(), _BY_WORD[_key(m[1])]) for m in _NAMES.finditer(text)]
+    return [Match(m.start(), m.end(), _BY_KEY[_key(m[1])]) for m in _NAMES.finditer(text)]

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 import re
 from typing import TYPE_CHECKING
 
 from orchestrator.cli.output import note
-from tasks.settings import load_settings
 
 if TYPE_CHECKING:
     from orchestrator.client import Client
@@ -17,6 +15,7 @@ if TYPE_CHECKING:
 def client(*, patience_seconds: float = 10.0) -> Client:
     """Give a client of the service that this installation's settings name, or of the local one."""
     from orchestrator.client import Client
+    from tasks.settings import load_settings
 
     return Client.of(load_settings(), patience_seconds=patience_seconds)
 
@@ -25,6 +24,7 @@ def local_service_is_missing() -> bool:
     """Tell whether a command would have to start the embedded stack first."""
     from orchestrator.endpoint import live_endpoint
     from orchestrator.stack.state import running
+    from tasks.settings import load_settings
 
     settings = load_settings()
     if settings.api_url or live_endpoint(settings.home):
@@ -43,6 +43,7 @@ def start_if_missing(*, patience_seconds: float = 60.0) -> Client:
     """
     from orchestrator.client import NoService
     from orchestrator.stack import embedded
+    from tasks.settings import load_settings
 
     settings = load_settings()
     if local_service_is_missing():
@@ -59,6 +60,8 @@ def start_if_missing(*, patience_seconds: float = 60.0) -> Client:
 
 def owner() -> str:
     """Give the name under which this user submits: the account's, as far as it may be part of a key."""
+    import getpass
+
     try:
         name = getpass.getuser()
     except (KeyError, OSError):
@@ -67,8 +70,10 @@ def owner() -> str:
 
 
 def new_id() -> str:
-    """Choose an id for a run or batch: short enough to type, and no two alike."""
-    import secrets
-    from datetime import UTC, datetime
+    """Choose an id for a run or batch: short enough to type, and no two alike.
 
-    return f"{datetime.now(UTC):%m%d-%H%M}-{secrets.token_hex(3)}"
+    It begins at random, since the workspace sorts jobs into folders by how their ids begin.
+    """
+    import secrets
+
+    return secrets.token_hex(5)

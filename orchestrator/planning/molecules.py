@@ -67,6 +67,7 @@ def find_molecules(text: str, max_atoms: int = DEFAULT_MAX_ATOMS) -> tuple[list[
     found, rest = _quoted(text, max_atoms)
     names = [Found(m.start, m.end, m.named.name, m.named.smiles, m.named.kind) for m in find_names(rest)]
     _refuse_salts(text, names)
+    _refuse_longer_names(rest, names)
     found += names
     rest = _blank(rest, names)
     bare = _bare_smiles(rest, max_atoms)
@@ -159,6 +160,17 @@ def _refuse_salts(text: str, names: list[Found]) -> None:
         if left.kind == "cation" and right.kind == "anion" and not text[left.end : right.start].strip():
             remedy = f"Ask for its ions one by one: '{left.name} and {right.name}'."
             raise InputError(_FIELD, text[left.start : right.end], "is a salt of two ions, not one molecule", remedy)
+
+
+def _refuse_longer_names(text: str, names: list[Found]) -> None:
+    """Raise InputError where a known name is only the end of another: "sodium hydroxide", "octyl ammonium"."""
+    taken = {name.end for name in names}
+    for name in names:
+        before = re.search(r"([\w,\-]*(?:yl|ylene|ium|fluoro|chloro|bromo))([\s\-]+)$", text[: name.start])
+        if before is None or before.end(1) in taken or before[1].lower() in _WORDS:
+            continue
+        whole = text[before.start() : name.end]
+        raise InputError(_FIELD, whole, f"is not in the table of names, and is more than {name.name}", _REMEDY)
 
 
 def _refuse_unknown_names(rest: str) -> None:

@@ -86,6 +86,8 @@ def build_plan(request: Request) -> Plan:
             basis=stage.basis,
             solvent=request.level.solvent,
             engine=_engine(request, stage),
+            cores=request.cores,
+            memory=request.memory,
             compare=compare and last,
             geometry_step=number - 1 if index else None,
             protocol=protocol if last else stage.level,

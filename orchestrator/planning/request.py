@@ -26,6 +26,8 @@ from tasks.errors import InputError
 EXAMPLE = 'Ask for example "Compare the HOMO and LUMO energies of tetramethylammonium and N,N-dimethylpiperidinium".'
 #: the longest request that is read
 MAX_CHARACTERS = 20_000
+_CORES = re.compile(r"(?<![\w.])(-?\d+)[\s-]+(?:cpu\s+)?cores?\b", re.IGNORECASE)
+_MEMORY = re.compile(r"\b\d+(?:\.\d+)?\s*[GMT]i?B\b", re.IGNORECASE)
 _SIGNS = str.maketrans({"⁺": "+", "⁻": "-", "−": "-", "‐": "-", "‑": "-", "’": "'", "‘": "'", "\u00a0": " "})
 _JOIN = r"\s*(?:,\s*(?:and|or)?|&|and|or|vs\.?|versus|with)\s+"
 #: words that may stand beside a molecule in a list without being one
@@ -59,6 +61,8 @@ class Request:
         What is asked for that nothing computes yet.
     charge, multiplicity
         As the request states them; checked against the SMILES.
+    cores, memory
+        Resources of each job as the request states them (``4``, ``2 GB``); None: not stated.
     """
 
     text: str
@@ -72,6 +76,8 @@ class Request:
     not_computed: tuple[str, ...]
     charge: int | None = None
     multiplicity: int | None = None
+    cores: int | None = None
+    memory: str | None = None
 
 
 def read_request(text: str, max_atoms: int = DEFAULT_MAX_ATOMS) -> Request:
@@ -109,6 +115,8 @@ def read_request(text: str, max_atoms: int = DEFAULT_MAX_ATOMS) -> Request:
         compare=bool(COMPARE.search(rest)),
         optimise=None if NO_OPTIMISATION.search(rest) else bool(OPTIMISE.search(rest)),
         not_computed=tuple(name for name, words in NOT_COMPUTED.items() if words.search(rest)),
+        cores=int(cores[1]) if (cores := _CORES.search(rest)) else None,
+        memory=memory[0] if (memory := _MEMORY.search(rest)) else None,
         charge=charge,
         multiplicity=multiplicity,
     )
@@ -131,8 +139,11 @@ def _properties(rest: str, named: bool) -> tuple[tuple[str, ...], tuple[str, ...
     identity = [name for name, words in IDENTITY.items() if words.search(rest)]
     # "3D geometry" is a force-field structure, and "HOMO energies" are no total energies.
     without = NO_OPTIMISATION.sub(" ", FORCE_FIELD_STRUCTURE.sub(" ", rest))
-    without = ORBITAL_ENERGY.sub(lambda match: re.sub(r"energ(?:y|ies)$", " ", match[0], flags=re.IGNORECASE), without)
-    electronic = [name for name, words in ELECTRONIC.items() if words.search(without)]
+    electronic = [
+        name
+        for name, words in ELECTRONIC.items()
+        if words.search(ORBITAL_ENERGY.sub(" ", without) if name == "energy" else without)
+    ]
     if "smiles" in identity and not re.search(r"canonical|isomeric|smiles (?:of|for)", rest, re.IGNORECASE):
         # The word only introduces a molecule.
         identity.remove("smiles")

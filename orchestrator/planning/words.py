@@ -9,22 +9,26 @@ def _words(pattern: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w-])(?:{pattern})(?!\w)", re.IGNORECASE)
 
 
+_ELECTRONIC = r"electronic (?:structures?|properties)"
 _ORBITAL = r"(?:homo|lumo|orbitals?|frontier|gap)"
 
 #: property -> the words for it; what qm_agent gives
 ELECTRONIC = {
-    "homo": _words(r"homos?|highest occupied(?: molecular orbitals?)?|frontier orbitals?|orbital energ(?:y|ies)"),
+    "homo": _words(
+        rf"homos?|highest occupied(?: molecular orbitals?)?|frontier orbitals?|orbital energ(?:y|ies)|{_ELECTRONIC}"
+    ),
     # Also after a hyphen: "HOMO-LUMO gap".
     "lumo": re.compile(
-        r"(?<!\w)(?:lumos?|lowest unoccupied(?: molecular orbitals?)?|frontier orbitals?|orbital energ(?:y|ies))(?!\w)",
+        r"(?<!\w)(?:lumos?|lowest unoccupied(?: molecular orbitals?)?|frontier orbitals?|orbital energ(?:y|ies)"
+        rf"|{_ELECTRONIC})(?!\w)",
         re.IGNORECASE,
     ),
-    "gap": _words(r"(?:homo\s*[-–/]\s*lumo\s+|band\s*|orbital\s+|energy\s+)?gaps?"),
+    "gap": _words(r"(?:homo\s*[-–/]\s*lumo\s+|band\s*|orbital\s+|energy\s+)?gaps?|" + _ELECTRONIC),
     "energy": _words(
         r"(?:total|electronic|scf|ground[- ]state|single[- ]point|absolute|dft|xtb|molecular)\s+energ(?:y|ies)"
         r"|energ(?:y|ies)(?!\s+(?:gaps?|levels?|differences?))"
     ),
-    "dipole": _words(r"dipoles?(?:\s+moments?)?|polarity"),
+    "dipole": _words(r"dipoles?(?:\s+moments?)?|polarity|" + _ELECTRONIC),
     "charges": _words(r"(?:mulliken|partial|atomic|atom)\s+charges?|mulliken(?:\s+population\w*)?|charges on|"
                       r"population analysis|charge distribution"),
     "geometry": _words(r"(?:re)?optimi[sz](?:e|es|ed|ing|ation|ations)|geometr(?:y|ies)|relax(?:ed|ation)?|"
@@ -62,6 +66,7 @@ NO_OPTIMISATION = _words(
 )
 COMPARE = _words(
     r"compar(?:e|es|ed|ing|ison)s?|versus|vs\.?|differences?|rank(?:ing)?|which(?:\s+\w+)?\s+(?:one\s+)?(?:has|have|is)"
+    r"|which\b[^.?!]{0,300}\b(?:higher|highest|lower|lowest|larger|largest|smaller|smallest|bigger|biggest)"
     r"|contrast"
 )
 DFT_WORD = _words(r"dft|density[- ]functional(?:\s+theory)?")
@@ -107,6 +112,7 @@ NOT_COMPUTED = {
         r"|(?:chemical )?hardness"
         r"|electrophilicity|fukui|redox potentials?|oxidation potentials?|polari[sz]abilit(?:y|ies)"
     ),
+    "stability": _words(r"stable|stability|stabilities|stabler|durab\w+"),
     "conformer searches": _words(r"conformer search\w*|conformational (?:search|analysis|landscape)"),
     "structural similarity": _words(r"similarit(?:y|ies)|fingerprints?|tanimoto"),
     "pictures of molecules": _words(r"(?:draw|2d (?:image|picture|depiction)s?|render)"),

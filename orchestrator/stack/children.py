@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from orchestrator.stack.processes import dies_with_parent
+from orchestrator.stack.processes import dies_with_parent, start_ticks
 from orchestrator.stack.redis_server import RedisServer
 from orchestrator.stack.state import Service
 from tasks.errors import Unreachable
@@ -43,6 +43,7 @@ class Child:
         self._process: subprocess.Popen[bytes] | None = None
         self._pause = FIRST_PAUSE_SECONDS
         self._started_at = 0.0
+        self._start_ticks = 0
         self._since = ""
         self._restarts = -1
         self._last_exit: int | None = None
@@ -59,6 +60,7 @@ class Child:
         return Service(
             name=self.name,
             pid=self._process.pid if self._process else 0,
+            start_ticks=self._start_ticks if self._process else 0,
             since=self._since,
             restarts=max(self._restarts, 0),
             last_exit=self._last_exit,
@@ -71,6 +73,7 @@ class Child:
         self._started_at = time.monotonic()
         self._since = datetime.now(UTC).isoformat(timespec="seconds")
         self._process = self._spawn()
+        self._start_ticks = start_ticks(self._process.pid) if self._process else 0
 
     def _spawn(self) -> subprocess.Popen[bytes] | None:
         if self.log.exists() and self.log.stat().st_size > _LARGEST_LOG_BYTES:
@@ -146,3 +149,12 @@ def end_group(pid: int) -> None:
         os.killpg(pid, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):
         return
+
+
+def wait_for_end(service: Service, seconds: float) -> None:
+    """Wait until a child that an earlier supervisor left behind has ended; kill it if it does not."""
+    deadline = time.monotonic() + seconds
+    while service.pid and start_ticks(service.pid) == service.start_ticks != 0:
+        if time.monotonic() > deadline:
+            os.kill(service.pid, signal.SIGKILL)
+        time.sleep(0.05)

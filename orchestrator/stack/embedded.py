@@ -17,7 +17,7 @@ from pydantic import BaseModel
 from orchestrator.client import Client
 from orchestrator.endpoint import last_endpoint, live_endpoint
 from orchestrator.stack.lock import FolderLock
-from orchestrator.stack.processes import describe
+from orchestrator.stack.processes import start_ticks
 from orchestrator.stack.secrets import FLOWER_PASSWORD
 from orchestrator.stack.state import FLOWER_USER, Service, StackState, running
 from tasks.errors import SimrelayError, Unreachable
@@ -204,10 +204,12 @@ def status(settings: Settings) -> Status:
     state = running(home)
     endpoint = live_endpoint(home) or (last_endpoint(home) if state else None)
     services = tuple(
-        ServiceStatus(**one.model_dump(), runs=bool(one.pid and describe(one.pid).start_ticks))
+        ServiceStatus(**one.model_dump(), runs=bool(one.pid) and start_ticks(one.pid) == one.start_ticks)
         for one in (state.services if state else ())
     )
     holder = FolderLock(home).holder() if home.exists() else None
+    if holder and not state and holder.same_kernel():
+        holder = None  # what a killed stack left behind
     return Status(
         running=state is not None,
         supervisor=f"host {holder.host}, process {holder.pid}" if holder else "",

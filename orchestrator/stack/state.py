@@ -21,6 +21,8 @@ class Service(BaseModel):
     name: str
     #: 0: it does not run
     pid: int = 0
+    #: names the process together with its number, as ``Process.start_ticks``
+    start_ticks: int = 0
     #: moment of its last start, ISO 8601 in UTC
     since: str = ""
     restarts: int = 0

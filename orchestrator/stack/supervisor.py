@@ -19,7 +19,7 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from orchestrator.endpoint import live_endpoint
-from orchestrator.stack.children import Child, RedisChild
+from orchestrator.stack.children import Child, RedisChild, wait_for_end
 from orchestrator.stack.lock import FolderLock
 from orchestrator.stack.processes import this_process
 from orchestrator.stack.redis_server import RedisServer, free_port
@@ -33,6 +33,7 @@ _SIGNALS = (*_STOP, signal.SIGCHLD)
 #: how often is looked whether the next child may start, in seconds
 _GATE_SECONDS = 0.1
 _IDLE_SECONDS = 5.0
+_OLD_REDIS_SECONDS = 30.0
 
 
 class Supervisor:
@@ -55,6 +56,9 @@ class Supervisor:
         self._redis_port = self._flower_port = 0
         self._children: list[Child] = []
         if self._own_redis:
+            if before and before.supervisor.same_kernel() and (redis := before.service("redis")):
+                # After a kill of its supervisor it stops by itself; two servers must not write the same files.
+                wait_for_end(redis, _OLD_REDIS_SECONDS)
             server = RedisServer(self.home / "redis", port=_port_again(before.redis_port if before else 0))
             self._redis_port = server.port
             settings = settings.model_copy(update={"redis_url": SecretStr(server.url)})

@@ -13,10 +13,13 @@
 --   ready:<queue>:<owner>        sorted set job -> rank: (9 - priority) * 1e14 + sequence
 --   delayed, offered, leased     sorted sets job -> moment: not before, offered until, leased until
 --   workers                      sorted set worker -> alive until
---   worker:<id>                  hash: what it registered; `state` is active or draining
---   worker:<id>:held             hash job -> "cores memory owner": offers and leases; all that counts against capacity
---   declared                     hash queue -> JSON of who declared it first: engines ever seen
---   batch:<id>                   hash; batch:<id>:jobs sorted set job -> index; batch:<id>:open set of jobs not ended
+--   worker:<id>                  hash: what it registered; `state` is active, draining, stopping or gone (kept 7 days)
+--   worker:<id>:held             hash job -> "cores memory owner": offers and leases. With what a beat tells of jobs that run
+--                                unheld (`extra_cores`, `extra_memory_mb` of worker:<id>), all that counts as used
+--   declared                     hash queue -> JSON of what was declared for it last: all that was ever served
+--   batch:<id>                   hash: the batch's record; `complete_ms` stands once its waiter was told
+--   batch:<id>:jobs, batch:<id>:open
+--                                sorted set job -> index; set of those that have not ended
 --   batches, owner-batches:<owner>, run-batches:<run>
 --                                sorted sets batch -> sequence
 --   sweep                        set: cancelled batches that may still have jobs to be ended
@@ -24,10 +27,13 @@
 --   run:<id>:seen                set: ids of all entries ever posted, so that a repeated post changes nothing
 --   runs, owner-runs:<owner>, runs:state:<STATE>, runs:ready, runs:leased
 --                                sorted sets run -> sequence, sequence, sequence, ready since, leased until
+--   wake                         channel: ids of runs that became ready
 --   run:<id>:checkpoints         sorted set of LangGraph's checkpoint keys, each with its registry of pending writes
+--   claims:<orchestrator>        hash: its newest claim id and the run that it was answered
 --   request:<owner>:<hash>       string: the newest run for that request
 --   lost:<host>, lost:orchestrator:<id>
 --                                sorted sets job or run -> when it was lost there; gone one lease after the last
+--   jobs-index                   RediSearch index over job:<id> (tasks/search.py), for people only
 --   expire:last, expire:guard    strings: last call of expire, moment before which it takes nothing
 
 local P = KEYS[1]

@@ -80,7 +80,7 @@ async def test_an_orchestrator_stopped_inside_a_node_and_overtaken_changes_nothi
     first = start_orchestrator("one")
     create(submitting, "count 1 times to 60 pausing 0.1 in 1 rounds")
     client: redis.Redis = submitting.client
-    eventually(lambda: client.hget(f"{settings.key_prefix}run:r1", "state") == "ACTIVE", what="it is being worked on")
+    eventually(lambda: "run_claimed" in first.log.read_text(), what="the run is claimed, and its first node begins")
     first.send(signal.SIGSTOP)
     assert client.hget(f"{settings.key_prefix}run:r1", "state") == "ACTIVE"
     start_worker()
@@ -97,4 +97,5 @@ async def test_an_orchestrator_stopped_inside_a_node_and_overtaken_changes_nothi
 
 
 async def _left(orchestrator: RunningOrchestrator) -> bool:
-    return "run_left" in orchestrator.log.read_text() or "LeaseLost" in orchestrator.log.read_text()
+    log = orchestrator.log.read_text()
+    return "lease_lost" in log or "run_left" in log

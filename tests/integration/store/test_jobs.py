@@ -216,7 +216,9 @@ def test_two_owners_share_by_the_cores_that_they_hold(world: World) -> None:
     world.submit(*(new_job(f"ada-{n}", cores=2) for n in range(4)), batch="of ada")
     world.submit(*(new_job(f"bob-{n}") for n in range(8)), owner=BOB, batch="of bob")
     world.worker("w1", cores=8)
-    held = {name: sum(world.job(job).cores for job in world.published if job.startswith(name)) for name in ("ada", "bob")}
+    held = {
+        name: sum(world.job(job).cores for job in world.published if job.startswith(name)) for name in ("ada", "bob")
+    }
     assert held == {"ada": 4, "bob": 4}
 
 

@@ -129,7 +129,9 @@ def test_why_says_what_stands_before_a_job_and_what_workers_have(world: World) -
     why = world.store.run(listing.ahead("asked"))
     assert (why["answer"], why["state"], why["place"], why["ahead"]) == ("ok", "QUEUED", "ready", 2)
     assert why["declared"] is True
-    assert [(row["id"], row["serves"], row["cores"], row["free_cores"]) for row in why["workers"]] == [("w1", True, 2, 1)]
+    assert [(row["id"], row["serves"], row["cores"], row["free_cores"]) for row in why["workers"]] == [
+        ("w1", True, 2, 1)
+    ]
     world.submit(new_job("lonely", program="nowhere"))
     why = world.store.run(listing.ahead("lonely"))
     assert (why["declared"], [row["serves"] for row in why["workers"]]) == (False, [False])

@@ -256,7 +256,11 @@ def test_a_request_attaches_to_the_unfinished_run_for_the_same(world: World) -> 
 
 def test_the_same_run_for_something_else_is_a_conflict(world: World) -> None:
     create(world, "run")
-    for owner, text, options in (("ada", "another", {}), ("bob", "request of run", {}), ("ada", "request of run", {"x": 1})):
+    for owner, text, options in (
+        ("ada", "another", {}),
+        ("bob", "request of run", {}),
+        ("ada", "request of run", {"x": 1}),
+    ):
         with pytest.raises(Conflict):
             world.store.run(runs.create("run", owner, text, options=options))
 

@@ -41,7 +41,7 @@ def test_each_molecule_is_optimised_from_its_structure_and_computed_at_the_optim
 
 
 def test_results_become_a_table_with_units_and_a_comparison(workspace: Path) -> None:
-    walk = Walk("Compare the HOMO and LUMO of TMA and DMP", workspace)
+    walk = Walk("Compare the HOMO, LUMO and dipole of TMA and DMP", workspace)
     walk.begin(1)
     walk.end(2, [result(s) for s in _specs(walk, 2)])
     tma, dmp = _specs(walk, 3)
@@ -61,7 +61,7 @@ def test_results_become_a_table_with_units_and_a_comparison(workspace: Path) -> 
     assert (
         "N,N-dimethylpiperidinium has the higher LUMO, by 0.260 eV: −3.600 eV against −3.860 eV" in work.finding.summary
     )
-    assert "dipole" not in work.finding.summary
+    assert "N,N-dimethylpiperidinium has the larger dipole moment, by 1.250 D" in work.finding.summary
     assert work.finding.compute_seconds == 4.0
     assert work.finding.level == "B3LYP, pyscf 1.0"
     assert {(v.species, v.name): v.value for v in work.finding.values}[("tetramethylammonium", "lumo")] == -3.86
@@ -151,3 +151,23 @@ def test_three_molecules_are_put_in_order_and_equal_ones_called_equal() -> None:
     same = [value.model_copy(update={"value": -1.0}) for value in values]
     assert compare(same, ("lumo",)) == ["The LUMO is the same to 0.001 eV."]
     assert compare(values[:1], ("lumo",)) == []
+
+
+def test_only_what_was_asked_for_is_in_the_table(workspace: Path) -> None:
+    walk = Walk("energy of water", workspace)
+    walk.begin(1)
+    walk.end(2, [result(s) for s in _specs(walk, 2)])
+    work = walk.end(3, [result(s, homo_ev=-8.0, lumo_ev=1.0, dipole_debye=2.0) for s in _specs(walk, 3)])
+    assert work.finding is not None
+    assert work.finding.table is not None
+    assert [column.title for column in work.finding.table.columns] == ["Molecule", "Total energy"]
+    assert len(work.finding.values) == 5
+
+
+def test_a_molecule_whose_structure_is_lost_does_not_stop_the_others(workspace: Path) -> None:
+    walk = Walk("HOMO of water and methanol", workspace)
+    walk.begin(1)
+    assert walk.species[0].geometry is not None
+    (workspace / walk.species[0].geometry.path).unlink()
+    assert [s.label for s in _specs(walk, 2)] == ["methanol"]
+    assert walk.species[0].error.startswith("step 2: geometry: ")

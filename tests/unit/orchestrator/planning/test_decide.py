@@ -78,6 +78,7 @@ def test_structures_are_made_only_where_they_are_needed() -> None:
     ("text", "rule", "agent"),
     [
         (README, "complexity", ""),
+        ("Which of TMA, DMP and ASU has the highest LUMO?", "complexity", ""),
         ("Calculate the HOMO of TMA and analyse the result", "complexity", ""),
         ("What is the HOMO of TMA?", "keyword_route", "qm_agent"),
         ("molecular weight of TMA", "keyword_route", "chemistry_agent"),
@@ -111,6 +112,7 @@ def test_an_active_plan_goes_on_before_anything_is_read() -> None:
         ("Compare TMA", "names only one molecule"),
         ("Calculate the vibrational frequencies of water", "no agent computes yet"),
         ("HOMO of TMA and its NMR shifts", "NMR shifts"),
+        ("LUMO of TMA and DMP, and which is more stable", "stability"),
         ("binding energy of hydroxide to TMA", "binding"),
         ("diffusion coefficient of hydroxide", "there is no agent for this yet"),
         ("Run a molecular dynamics simulation of water", "molecular dynamics"),
@@ -136,6 +138,8 @@ def test_what_no_rule_decides_is_refused_with_what_would_be_right(text: str, exp
         ("energy of water with GFN2 in the def2-SVP basis", "basis"),
         ("HOMO of TMA at xtb with pyscf", "engine"),
         ("molar mass of water with pyscf", "engine"),
+        ("energy of water with 0 cores", "resources.cores"),
+        ("energy of water with 1 MB", "resources.memory_mb"),
     ],
 )
 def test_a_level_that_contradicts_itself_is_refused_before_anything_runs(text: str, field: str) -> None:
@@ -146,3 +150,8 @@ def test_a_level_that_contradicts_itself_is_refused_before_anything_runs(text: s
 
 def test_planning_is_repeatable() -> None:
     assert make_plan(README) == make_plan(README)
+
+
+def test_resources_are_those_of_the_request() -> None:
+    goal = make_plan("energy of water with 4 cores and 2 GB")[1].step(3).goal
+    assert (goal.cores, goal.memory) == (4, "2 GB")

@@ -1,0 +1,112 @@
+"""The fenced saver: what an overtaken orchestrator writes does not count, and what would be lossy is refused."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.base import Checkpoint, empty_checkpoint
+
+from orchestrator.saver import FencedSaver, run_config
+from orchestrator.serde import LossyValue
+from tasks import runs
+from tasks.errors import LeaseLost
+from tasks.records import InboxEntry
+from tasks.settings import Settings
+from tasks.store import Store
+from tests.integration.orchestrator.conftest import async_store
+
+
+def checkpoint(values: dict[str, Any]) -> Checkpoint:
+    """Give a checkpoint with these channel values."""
+    return {**empty_checkpoint(), "channel_values": values}
+
+
+async def put(saver: FencedSaver, epoch: int, values: dict[str, Any]) -> Any:
+    config = run_config("r1", epoch)
+    config["configurable"]["checkpoint_ns"] = ""
+    return await saver.aput(config, checkpoint(values), {"source": "loop", "step": 1}, {})
+
+
+@pytest.fixture
+async def saver(settings: Settings) -> FencedSaver:
+    """A saver that is set up."""
+    store = async_store(settings)
+    saver = FencedSaver(store.client, store)
+    await saver.asetup()
+    return saver
+
+
+async def test_a_late_checkpoint_and_late_writes_of_an_overtaken_orchestrator_are_refused(
+    saver: FencedSaver, store: Store, settings: Settings
+) -> None:
+    store.run(runs.create("r1", "ana", "x"))
+    first = store.run(runs.claim("o1", settings))
+    assert first
+    stored = await put(saver, first.epoch, {"answer": "early"})
+    store.client.zadd(f"{settings.key_prefix}runs:leased", {"r1": 1})  # the lease has run out
+    store.client.set(f"{settings.key_prefix}expire:last", _now(store))
+    store.client.set(f"{settings.key_prefix}expire:guard", 0)
+    from tasks import expiry
+
+    assert store.run(expiry.expire(settings)).runs == ("r1",)
+    second = store.run(runs.claim("o2", settings))
+    assert second
+    assert second.epoch == first.epoch + 1
+    await put(saver, second.epoch, {"answer": "newer"})
+    with pytest.raises(LeaseLost):
+        await put(saver, first.epoch, {"answer": "late"})
+    with pytest.raises(LeaseLost):
+        await saver.aput_writes(stored, [("answer", "late")], "task")
+    with pytest.raises(LeaseLost):
+        await saver.prune_run("r1", first.epoch)
+    found = await saver.aget_tuple(run_config("r1", second.epoch))
+    assert found
+    assert found.checkpoint["channel_values"]["answer"] == "newer"
+
+
+async def test_inbox_entries_leave_with_the_checkpoint_that_holds_their_effect(
+    saver: FencedSaver, store: Store, settings: Settings
+) -> None:
+    store.run(runs.create("r1", "ana", "x"))
+    for name in ("first", "second"):
+        store.run(runs.post("r1", InboxEntry(id=name, kind="look")))
+    held = store.run(runs.claim("o1", settings))
+    assert held
+    await put(saver, held.epoch, {"consumed": ["first"]})
+    assert [entry.id for entry in store.run(runs.inbox("r1", held.epoch))] == ["second"]
+
+
+async def test_two_checkpoints_are_kept_and_the_newest_is_never_pruned(
+    saver: FencedSaver, store: Store, settings: Settings
+) -> None:
+    store.run(runs.create("r1", "ana", "x"))
+    held = store.run(runs.claim("o1", settings))
+    assert held
+    for number in range(5):
+        stored = await put(saver, held.epoch, {"answer": str(number)})
+        await saver.aput_writes(stored, [("answer", str(number))], "task")
+    await saver.prune_run("r1", held.epoch)
+    assert len(store.client.keys("checkpoint:r1:*")) == 2
+    assert len(store.client.keys("checkpoint_write:r1:*")) == 2
+    found = await saver.aget_tuple(run_config("r1", held.epoch))
+    assert found
+    assert found.checkpoint["channel_values"]["answer"] == "4"
+
+
+@pytest.mark.parametrize("value", [Decimal("1.5"), Path("/x"), frozenset({1}), float("nan"), {1: 2}, b"x", {"a": [1j]}])
+async def test_a_value_that_would_not_come_back_as_it_was_is_refused(
+    saver: FencedSaver, store: Store, settings: Settings, value: object
+) -> None:
+    store.run(runs.create("r1", "ana", "x"))
+    held = store.run(runs.claim("o1", settings))
+    assert held
+    with pytest.raises(LossyValue):
+        await put(saver, held.epoch, {"answer": value})
+
+
+def _now(store: Store) -> int:
+    seconds, micros = store.client.time()
+    return int(seconds) * 1000 + int(micros) // 1000

@@ -1,0 +1,188 @@
+"""The embedded stack as a whole: real processes, started and stopped by the command line."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psutil
+import pytest
+
+from orchestrator.stack.state import StackState, read_state
+from tests.conftest import eventually
+from tests.programs import programs_toml
+
+
+class Installation:
+    """A folder of its own, and the command line on it."""
+
+    def __init__(self, home: Path, **variables: str) -> None:
+        self.home = home
+        self.variables = variables
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Variables of a user with nothing configured but this folder."""
+        plain = {name: value for name, value in os.environ.items() if not name.startswith("SIMRELAY_")}
+        return {**plain, "SIMRELAY_HOME": str(self.home), **self.variables}
+
+    def call(self, *arguments: str, seconds: float = 240) -> subprocess.CompletedProcess[str]:
+        """Run one command."""
+        return subprocess.run(
+            [sys.executable, "-m", "tasks.command", *arguments],
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+            check=False,
+        )
+
+    def json(self, *arguments: str) -> Any:
+        """Run one command that succeeds, and read its answer."""
+        done = self.call(*arguments, "--json")
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    def state(self) -> StackState:
+        """Read what the stack says of itself."""
+        state = read_state(self.home)
+        assert state
+        return state
+
+    def processes(self) -> list[psutil.Process]:
+        """Find every process of this installation, whoever started it."""
+        found = []
+        for process in psutil.process_iter():
+            try:
+                own = process.environ().get("SIMRELAY_HOME") == str(self.home)
+                redis = str(self.home) in process.cwd()
+                if process.pid != os.getpid() and (own or redis) and process.status() != psutil.STATUS_ZOMBIE:
+                    found.append(process)
+            except psutil.Error:
+                continue
+        return found
+
+
+@pytest.fixture
+def installation(tmp_path: Path) -> Iterator[Installation]:
+    """An installation with one declared program; nothing of it is left afterwards."""
+    installation = Installation(tmp_path / "home")
+    installation.home.mkdir(mode=0o700)
+    (installation.home / "programs.toml").write_text(programs_toml(installation.home))
+    # A worker that has only that program starts without looking for engines.
+    (installation.home / "engines.toml").write_text("[engines]\n")
+    yield installation
+    for process in installation.processes():
+        process.kill()
+
+
+def test_up_second_up_status_restart_and_down(installation: Installation) -> None:
+    # When the stack is started
+    up = installation.call("up")
+    assert up.returncode == 0, up.stderr
+    # Then all of it runs, on loopback, with secrets that only its owner reads
+    status = installation.json("status")
+    assert status["running"]
+    assert [service["name"] for service in status["services"]] == ["redis", "orchestrator", "worker", "flower"]
+    assert all(service["runs"] for service in status["services"])
+    assert status["counts"]["workers"] == 1
+    for name in ("api-token", "flower-password", "stack.json", "api.json", "redis/password", "redis/server.conf"):
+        assert stat.S_IMODE((installation.home / name).stat().st_mode) == 0o600, name
+    listening = {
+        connection.laddr.ip
+        for process in installation.processes()
+        for connection in process.net_connections("inet")
+        if connection.status == psutil.CONN_LISTEN
+    }
+    assert listening == {"127.0.0.1"}
+    secrets = {(installation.home / name).read_text() for name in ("api-token", "flower-password", "redis/password")}
+    for process in installation.processes():
+        assert not any(secret in " ".join(process.cmdline()) for secret in secrets), process.cmdline()
+    # And Flower lets in only who knows the password
+    flower = status["flower_url"]
+    password = (installation.home / "flower-password").read_text()
+    eventually(lambda: httpx.get(flower, auth=("simrelay", password)).status_code == 200, what="Flower answers")
+    assert httpx.get(flower).status_code == 401
+    # And a second stack on the folder is refused
+    second = installation.call("up")
+    assert second.returncode == 8
+    supervisor = installation.state().supervisor
+    assert f"host {supervisor.host}, process {supervisor.pid}" in second.stderr
+    assert len(second.stderr.splitlines()) == 1
+
+    # When a batch was computed and the stack is restarted
+    rows = installation.home / "rows.csv"
+    rows.write_text("steps,label\n2,a\n2,b\n")
+    submitted = installation.call("batch", "submit", str(rows), "--program", "countdown", "--id", "b1")
+    assert (submitted.returncode, submitted.stdout) == (0, "b1\n"), submitted.stderr
+    eventually(lambda: installation.json("batch", "show", "b1")["succeeded"] == 2, seconds=60)
+    assert installation.call("down").stdout == "stopped\n"
+    assert installation.processes() == []
+    stopped = installation.call("status", "--json")
+    assert (stopped.returncode, json.loads(stopped.stdout)["running"]) == (1, False)
+    assert installation.call("down").stdout == "nothing was running\n"
+    missing = installation.call("job", "list")
+    assert missing.returncode == 7
+    assert "simrelay up" in missing.stderr
+    again = installation.call("up")
+    assert again.returncode == 0, again.stderr
+    # Then its data are there, and its addresses are those of before
+    assert installation.json("batch", "show", "b1")["succeeded"] == 2
+    after = installation.json("status")
+    for name in ("redis_port", "flower_url", "api_url"):
+        assert after[name] == status[name], name
+    assert installation.call("down").returncode == 0
+
+
+def test_nothing_outlives_a_killed_supervisor_and_a_killed_child_comes_back(installation: Installation) -> None:
+    up = installation.call("up")
+    assert up.returncode == 0, up.stderr
+    # Given a job that runs
+    rows = installation.home / "rows.csv"
+    rows.write_text("steps,pause\n2000,0.05\n")
+    assert installation.call("batch", "submit", str(rows), "--program", "countdown", "--id", "b1").returncode == 0
+    eventually(lambda: installation.json("job", "list", "--state", "RUNNING")["jobs"], seconds=60)
+    # When the orchestrator and Redis are killed, one after the other
+    for name in ("orchestrator", "redis"):
+        service = installation.state().service(name)
+        assert service
+        os.kill(service.pid, signal.SIGKILL)
+
+        def back(name: str = name, pid: int = service.pid) -> bool:
+            now = installation.state().service(name)
+            return bool(now and now.pid and now.pid != pid and now.restarts == 1)
+
+        # Then they come back
+        eventually(back, seconds=60, what=f"{name} is restarted")
+    eventually(lambda: installation.call("job", "list").returncode == 0, seconds=60)
+    # When the supervisor is killed
+    supervisor = installation.state().supervisor.pid
+    os.kill(supervisor, signal.SIGKILL)
+    # Then nothing of the stack is left, not even what the job has started
+    eventually(lambda: not installation.processes(), seconds=30, what="every process of the stack has ended")
+    # And the stack starts again on what was left
+    again = installation.call("up")
+    assert again.returncode == 0, again.stderr
+    assert installation.call("batch", "cancel", "b1").returncode == 0
+    assert installation.call("down").returncode == 0
+    assert installation.processes() == []
+
+
+def test_what_does_not_start_is_said_with_the_end_of_its_log(installation: Installation) -> None:
+    (installation.home / "engines.toml").write_text("[engines.nonsense]\n")
+    started = time.monotonic()
+    up = installation.call("up")
+    assert up.returncode == 7
+    assert "worker ended with exit code 3" in up.stderr
+    assert "engines.nonsense: is not an engine" in up.stderr
+    assert time.monotonic() - started < 120
+    eventually(lambda: not installation.processes(), seconds=10, what="nothing is left running")

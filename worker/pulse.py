@@ -1,0 +1,71 @@
+"""The pulse of an attempt: the lease renewed in time and the warden told that its parent lives, whatever else goes on.
+
+Everything that may take long (waiting for a program, copying a checkpoint) calls it often; it does what is due.
+"""
+
+from __future__ import annotations
+
+import time
+
+from tasks import jobs
+from tasks.errors import Unreachable
+from tasks.jobs import RenewAnswer, Token
+from tasks.results import Checkpoint, Progress
+from tasks.settings import Settings
+from tasks.store import Store
+from worker.warded import WardedProgram
+
+
+class Pulse:
+    """Renews one attempt's lease.
+
+    Attributes
+    ----------
+    answer
+        What the last renewal answered.
+    answered
+        When it was answered, on the monotonic clock.
+    progress, checkpoint
+        What the next renewal stores.
+    program
+        The program whose warden is to hear beats; None before it starts.
+    """
+
+    def __init__(self, store: Store, settings: Settings, token: Token) -> None:
+        self.store, self.settings, self.token = store, settings, token
+        self.answer: RenewAnswer = "ok"
+        self.answered = time.monotonic()
+        self.progress: Progress | None = None
+        self.checkpoint: Checkpoint | None = None
+        self.program: WardedProgram | None = None
+        self._due = self.answered + settings.beat_seconds
+
+    def __call__(self) -> None:
+        """Do what is due."""
+        self.beat()
+        if time.monotonic() >= self._due:
+            self.renew()
+
+    def beat(self) -> None:
+        """Tell the warden that this process lives; it must hear so before anything that may block."""
+        if self.program:
+            self.program.tell("beat")
+
+    def renew(self) -> None:
+        """Renew now; where Redis does not answer, the next time is one beat later."""
+        self.beat()
+        self._due = time.monotonic() + self.settings.beat_seconds
+        call = jobs.renew(self.token, self.settings, progress=self.progress, checkpoint=self.checkpoint)
+        try:
+            self.answer = self.store.run(call)
+        except Unreachable:
+            return
+        finally:
+            self.beat()
+        self.answered = time.monotonic()
+        self.checkpoint = None
+
+    @property
+    def silent_seconds(self) -> float:
+        """How long Redis has not answered."""
+        return time.monotonic() - self.answered
