@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import structlog
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import interrupt
@@ -30,6 +31,8 @@ from tasks.records import JobRecord
 from tasks.settings import Settings
 from tasks.specs import parse_spec
 from tasks.store import AsyncStore
+
+log = structlog.get_logger()
 
 
 class RunCancelled(SimrelayError):
@@ -120,6 +123,7 @@ class Supervisor:
         offered = frozenset((await self.store.run(listing.declared())).keys())
         works, plan = {}, state.plan
         for step, batch in steps.uninterpreted(plan):
+            log.info("interpreting", run=state.run_id, step=step.number, batch=batch.batch_id)
             results = await self._results(batch.batch_id)
             works[step.number] = await self.apart.run(
                 _interpret, self.agents[step.agent], step, self._context(state, offered), results

@@ -64,21 +64,6 @@ def _load(room: str) -> TyperGroup | None:
     return None
 
 
-def _missing(room: str) -> TyperGroup:
-    """Give a group that says that its room is not installed, whatever it is asked."""
-    app = _new()
-
-    @app.callback(
-        invoke_without_command=True, context_settings={"allow_extra_args": True, "ignore_unknown_options": True}
-    )
-    def say() -> None:
-        raise NotInstalled(room)
-
-    group = typer.main.get_group(app)
-    group.no_args_is_help = False
-    return group
-
-
 def build(arguments: Sequence[str]) -> TyperGroup:
     """Give the whole command line, with as much of it loaded as these arguments need."""
     app = _new()
@@ -93,7 +78,9 @@ def build(arguments: Sequence[str]) -> TyperGroup:
     following = arguments[list(arguments).index(asked) + 1 :] if asked else ()
     # `worker list` is the service's; only what is the worker's own has to load the worker.
     own = asked == _WORKER and not any(word in more for word in following[:1])
-    group = (_load(_WORKER) or _missing(_WORKER)) if own else _placeholder()
+    group = _load(_WORKER) if own else _placeholder()
+    if group is None:
+        raise NotInstalled(_WORKER)
     group.commands.update(more)
     root.commands[_WORKER] = group
     if not orchestrator and asked and asked not in root.commands:

@@ -69,14 +69,14 @@ class Supervisor:
         found = ending.outcome_on_disk(self.settings.workspace, job, claimed.earlier)
         if found:
             log.info("outcome_found", job=job, attempt=found.attempt, adopted_by=token.attempt)
-            return self._close(ending.succeed(self.store, self.settings, token, found))
+            return self._close(token, ending.succeed(self.store, self.settings, token, found))
         scratch = self.settings.scratch / f"{job}-{token.attempt}-{token.claim_id}"
         try:
             return self._attempt(token, record, scratch)
         except BaseException as error:
             # Our own mistake: it must neither hide nor leave the job to its lease.
             failure = Failure(error_class="internal", message=f"{type(error).__name__}: {error}")
-            self._close(ending.fail(self.store, self.settings, token, failure, record.failures))
+            self._close(token, ending.fail(self.store, self.settings, token, failure, record.failures))
             raise
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
@@ -99,13 +99,13 @@ class Supervisor:
             commands = attempt.engine.prepare(attempt.bench)
         except InputError as error:
             failure = Failure(error_class="bad_input", message=str(error), permanent=True)
-            return self._close(ending.fail(self.store, self.settings, token, failure, record.failures))
+            return self._close(token, ending.fail(self.store, self.settings, token, failure, record.failures))
         except OSError as error:
             message = f"{error.strerror or error}: {error.filename or ''}".rstrip(": ")
             failure = Failure(
                 error_class="host", message=message, before_start=True, remedy="Look at this host's disks."
             )
-            return self._close(ending.fail(self.store, self.settings, token, failure, record.failures))
+            return self._close(token, ending.fail(self.store, self.settings, token, failure, record.failures))
         with note_running(self.settings, self.worker, record):
             program = WardedProgram(
                 commands,
@@ -120,7 +120,7 @@ class Supervisor:
             finally:
                 attempt.pulse.program = None
                 program.end()
-        return self._close(ending.conclude(self.store, self.settings, attempt, program))
+        return self._close(token, ending.conclude(self.store, self.settings, attempt, program))
 
     def _bench(self, token: Token, record: JobRecord, scratch: Path) -> Attempt:
         """Make the attempt's folders, exclusively, and lay out the checkpoint to go on from."""
@@ -204,6 +204,6 @@ class Supervisor:
         attempt.order = order
         program.tell(f"stop {grace:g}")
 
-    def _close(self, end: tuple[Verdict, str]) -> tuple[Verdict, str]:
-        log.info("attempt_ended", worker=self.worker, verdict=end[0].value, text=end[1])
+    def _close(self, token: Token, end: tuple[Verdict, str]) -> tuple[Verdict, str]:
+        log.info("attempt_ended", job=token.job, attempt=token.attempt, worker=self.worker, verdict=end[0], text=end[1])
         return end

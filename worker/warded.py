@@ -91,7 +91,6 @@ class WardedProgram:
                 self.exits.append(Exit(code=int(str(event["code"]))))
             case "ended":
                 self.why = str(event["why"])
-                self._process.wait()
 
     def _lost(self) -> None:
         """The warden is gone without a word: end what it watched over."""
@@ -105,6 +104,7 @@ class WardedProgram:
         self.tell("kill")
         while not self.why:
             self.listen(1.0)
+        self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe:
                 pipe.close()

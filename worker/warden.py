@@ -186,6 +186,7 @@ def main() -> None:
     with open(sys.argv[1], encoding="utf-8") as file:
         plan = json.load(file)
     Warden(plan).run()
+    os._exit(0)  # nothing is left to tidy up, and an interpreter takes longer to end than to be told
 
 
 if __name__ == "__main__":

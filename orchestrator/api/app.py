@@ -6,6 +6,7 @@ import structlog
 from fastapi import Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from kombu.exceptions import OperationalError
 from pydantic import BaseModel
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
@@ -67,6 +68,8 @@ def make_api(api: Api) -> FastAPI:
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(RedisConnectionError, _redis)
     app.add_exception_handler(RedisTimeoutError, _redis)
+    # An offer could not be published: what was asked for is done, and asking again changes nothing.
+    app.add_exception_handler(OperationalError, _redis)
     app.add_exception_handler(Exception, _ours_alone)
     return app
 

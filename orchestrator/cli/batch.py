@@ -72,6 +72,7 @@ def submit(
     if not rows.rows:
         rows.refuse()
     with start_if_missing() as service:
+        note(f"checking {len(rows.rows)} jobs")
         try:
             submitted = service.submit_batch(body)
         except BadInput as error:

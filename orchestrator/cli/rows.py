@@ -68,7 +68,8 @@ class Rows:
 
     def _line(self, number: int, problem: Problem) -> str:
         name = _COLUMN_OF.get(problem.field, problem.field)
-        if name not in self.columns and name in (*OF_JOB, *OF_RESOURCES) and problem.value not in (None, ""):
+        option = name in (*OF_JOB, *OF_RESOURCES, "program") and name not in self.columns
+        if option and problem.value not in (None, ""):
             where = f"option --{name}"  # the same for all rows, so it is said once
         else:
             row = f"row {number}" if number else str(self.path)

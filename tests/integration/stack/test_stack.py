@@ -46,6 +46,20 @@ class Installation:
             check=False,
         )
 
+    def interrupted(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run one command, and press Ctrl-C as soon as it says something of its run."""
+        command = [sys.executable, "-m", "tasks.command", *arguments]
+        process = subprocess.Popen(command, env=self.environment, stderr=subprocess.PIPE, text=True)
+        assert process.stderr
+        said = ""
+        for line in process.stderr:
+            said += line
+            if ": ACTIVE" in line or ": WAITING" in line:
+                process.send_signal(signal.SIGINT)
+                break
+        said += process.stderr.read()
+        return subprocess.CompletedProcess(command, process.wait(60), "", said)
+
     def json(self, *arguments: str) -> Any:
         """Run one command that succeeds, and read its answer."""
         done = self.call(*arguments, "--json")
@@ -186,3 +200,50 @@ def test_what_does_not_start_is_said_with_the_end_of_its_log(installation: Insta
     assert "engines.nonsense: is not an engine" in up.stderr
     assert time.monotonic() - started < 120
     eventually(lambda: not installation.processes(), seconds=10, what="nothing is left running")
+
+
+REQUEST = "Compare the HOMO and LUMO energies of water and methane with GFN2-xTB"
+
+
+def test_one_command_on_an_empty_home_answers_a_request(tmp_path: Path) -> None:
+    installation = Installation(tmp_path / "new" / "home")
+    try:
+        # When a request is all that was ever typed
+        done = installation.call("run", REQUEST)
+        # Then it is answered on standard output, with units and the paths of its files, and progress stands elsewhere
+        assert done.returncode == 0, done.stderr
+        for word in ("HOMO / eV", "LUMO / eV", "water", "methane"):
+            assert word in done.stdout
+        paths = [line.split(":", 1)[1].strip() for line in done.stdout.splitlines() if line.startswith("report:")]
+        assert len(paths) == 1
+        assert Path(paths[0]).is_file()
+        for word in ("nothing is configured", "step 1, chemistry_agent", "RUNNING", "SUCCEEDED", "simrelay down"):
+            assert word in done.stderr
+        # And it is among the runs
+        (seen,) = installation.json("run", "list")["runs"]
+        assert seen["request"] == REQUEST
+        shown = installation.json("run", "show", seen["id"])
+        assert {job["label"] for job in shown["jobs"]} == {"water", "methane"}
+        log = installation.call("job", "logs", shown["jobs"][0]["id"])
+        assert log.returncode == 0, log.stderr
+        assert log.stdout.strip()
+        _detach_and_attach(installation)
+        assert installation.call("down").returncode == 0
+    finally:
+        for process in installation.processes():
+            process.kill()
+
+
+def _detach_and_attach(installation: Installation) -> None:
+    """Let go of a run by Ctrl-C, attach by the same request, and let go again; then attach by its id."""
+    request = "Compute the HOMO and LUMO energies of ethanol with B3LYP/def2-SVP"
+    first = installation.interrupted("run", request)
+    assert first.returncode == 130
+    runs = installation.json("run", "list")["runs"]
+    assert f"simrelay run attach {runs[0]['id']}" in first.stderr
+    same = installation.interrupted("run", request)
+    assert f"attached to the unfinished run {runs[0]['id']}" in same.stderr
+    assert len(installation.json("run", "list")["runs"]) == len(runs)
+    ended = installation.call("run", "attach", runs[0]["id"])
+    assert ended.returncode == 0, ended.stderr
+    assert "ethanol" in ended.stdout

@@ -148,7 +148,9 @@ class Interleavings(RuleBasedStateMachine):
             ["renew", "succeed", "succeed", "adopt", "adopt", "fail", "back", "back", "park", "park", "end"]
         )
         if token.job == "parent" and not self.rarely(5):
-            what = self.random.choice(("renew", "park", "back"))  # it has children to live for
+            what = self.random.choice(("renew", "renew", "park", "back"))  # it has children to live for
+        if token.job.startswith("kid") and self.rarely(2):
+            what = "succeed"  # so that its parent finds a complete batch now and then
         if what == "renew":
             self.world.renew(token, number=self.random.choice((None, 1, 2, 3)))
         elif what == "succeed":
@@ -187,7 +189,7 @@ class Interleavings(RuleBasedStateMachine):
 
     def a_person_speaks(self) -> None:
         """Hold, let go or cancel a job; cancel a batch; say something to the run."""
-        job = self.random.choice(JOBS)
+        job = self.token().job if self.tokens and self.rarely(2) else self.random.choice(JOBS)
         entry = InboxEntry(id=f"look-{self.random.randrange(5)}", kind="look")
         acts: list[Callable[[], object]] = [
             lambda: self.world.hold(job),
@@ -197,6 +199,7 @@ class Interleavings(RuleBasedStateMachine):
         ]
         if self.rarely(4):
             acts = [
+                lambda: self.world.cancel(job),
                 lambda: self.world.cancel(job),
                 lambda: self.world.cancel_batch(self.random.choice(list(BATCHES))),
                 lambda: self.world.store.run(runs.post("run", InboxEntry(id="cancel", kind="cancel"))),

@@ -1,0 +1,123 @@
+"""Which waiting job is offered to which worker: priority, fairness, age, and what fits."""
+
+from __future__ import annotations
+
+from tasks import workers
+from tests.conftest import eventually
+from tests.integration.store.world import BOB, QUEUE, World, new_job
+
+
+def test_a_job_that_does_not_fit_waits_while_smaller_ones_run(world: World) -> None:
+    world.worker("w1", cores=4)
+    world.submit(new_job("first", cores=2))
+    world.start("first")
+    world.submit(new_job("large", cores=3), "small-1", "small-2", "small-3")
+    assert world.published == ["first", "small-1", "small-2"]
+
+
+def let_a_moment_pass(world: World) -> None:
+    """Return when the server's clock has gone on by more than a millisecond."""
+    began = world.now_ms()
+    eventually(lambda: world.now_ms() > began + 2)
+
+
+def test_a_job_passed_over_for_long_has_a_worker_kept_free_for_it(world: World) -> None:
+    world.settings = world.settings.model_copy(update={"reserve_after_seconds": 0.001})
+    world.worker("w1", cores=4)
+    world.submit(new_job("first", cores=2))
+    first = world.start("first")
+    world.submit(new_job("large", cores=3))
+    let_a_moment_pass(world)
+    world.submit("small-1", "small-2")
+    assert world.published == ["first"]
+    world.succeed(first)
+    assert world.published == ["first", "large", "small-1"]
+
+
+def test_a_worker_is_not_kept_for_a_job_that_it_could_never_hold(world: World) -> None:
+    world.settings = world.settings.model_copy(update={"reserve_after_seconds": 0.001})
+    world.worker("w1", cores=4)
+    world.submit(new_job("huge", cores=64))
+    let_a_moment_pass(world)
+    world.submit("small")
+    assert world.published == ["small"]
+
+
+def test_hundreds_of_jobs_that_no_worker_can_hold_do_not_stop_other_owners(world: World) -> None:
+    world.worker("w1", cores=4)
+    world.submit(*(new_job(f"huge-{n}", cores=64, priority=9) for n in range(250)), owner=BOB, batch="huge")
+    world.submit("small")
+    assert world.published == ["small"]
+
+
+def test_a_large_worker_is_filled_in_one_call(world: World) -> None:
+    world.submit(*(f"job-{n}" for n in range(120)), batch="many")
+    world.worker("w1", cores=100, memory_mb=100_000)
+    assert world.published == [f"job-{n}" for n in range(100)]
+
+
+def test_priority_comes_before_fairness_and_fairness_before_age(world: World) -> None:
+    world.submit("ada-1", "ada-2", "ada-3", batch="of ada")
+    world.submit("bob-1", owner=BOB, batch="of bob")
+    world.submit(new_job("ada-urgent", priority=9), batch="urgent")
+    world.worker("w1", cores=5)
+    assert world.published == ["ada-urgent", "bob-1", "ada-1", "ada-2", "ada-3"]
+
+
+def test_two_owners_share_by_the_cores_that_they_hold(world: World) -> None:
+    world.submit(*(new_job(f"ada-{n}", cores=2) for n in range(4)), batch="of ada")
+    world.submit(*(new_job(f"bob-{n}") for n in range(8)), owner=BOB, batch="of bob")
+    world.worker("w1", cores=8)
+    held = {
+        name: sum(world.job(job).cores for job in world.published if job.startswith(name)) for name in ("ada", "bob")
+    }
+    assert held == {"ada": 4, "bob": 4}
+
+
+def test_cores_and_memory_are_both_respected(world: World) -> None:
+    world.worker("w1", cores=4, memory_mb=1000)
+    world.submit(
+        new_job("a", cores=1, memory_mb=700), new_job("b", cores=1, memory_mb=400), new_job("c", cores=4, memory_mb=64)
+    )
+    world.submit(new_job("d", cores=3, memory_mb=300))
+    assert world.published == ["a", "d"]
+
+
+def test_the_fullest_worker_that_fits_is_taken(world: World) -> None:
+    world.worker("large", cores=8)
+    world.worker("small", cores=2)
+    world.submit("a")
+    assert world.offers["a"].worker == "small"
+
+
+def test_a_tag_leads_to_a_queue_that_only_workers_with_it_serve(world: World) -> None:
+    world.worker("w1", cores=4)
+    world.submit(new_job("tagged", tag="gpu"), "plain")
+    assert world.published == ["plain"]
+    world.worker("w2", queues=(QUEUE, f"{QUEUE}@gpu"))
+    assert world.offers["tagged"].worker == "w2"
+
+
+def test_a_worker_that_has_not_seen_the_workspace_gets_only_fresh_jobs(world: World) -> None:
+    world.worker("w1")
+    world.submit("started")
+    token = world.start("started")
+    world.worker("w2", workspace_seen=False)
+    world.store.run(workers.leave("w1", "draining", world.settings))
+    world.give_back(token, "preempted")
+    world.submit("fresh")
+    assert world.published == ["started", "fresh"]
+    world.succeed(world.start("fresh"))
+    world.store.run(workers.beat("w2", world.settings, running={}, workspace_seen=True))
+    assert world.offers["started"].worker == "w2"
+
+
+def test_an_owner_is_charged_only_for_what_live_workers_hold(world: World) -> None:
+    world.worker("w1", cores=4)
+    world.submit(new_job("a", cores=4))
+    world.start("a")
+    world.lapse_worker("w1")
+    world.submit("ada-1", batch="of ada")
+    world.submit("bob-1", owner=BOB, batch="of bob")
+    world.worker("w2")
+    assert world.published == ["a", "ada-1"]

@@ -1,0 +1,41 @@
+"""A thousand jobs in one batch with a run waiting behind them: one resume, and every job counted once."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from orchestrator.steps import open_batches
+from tasks import listing
+from tasks.records import JobState
+from tasks.settings import Settings
+from tasks.store import Store
+from tests.integration.orchestrator.conftest import create, holding, run_in
+from tests.integration.worker.conftest import StartWorker, start_worker, submitting
+
+__all__ = ["start_worker", "submitting"]
+
+
+async def test_a_thousand_jobs_wake_their_run_once_and_are_counted_once(
+    settings: Settings, submitting: Store, start_worker: StartWorker
+) -> None:
+    start_worker()
+    create(submitting, "count 1000 times to 0 pausing 0 in 1 rounds")
+    async with holding(settings) as holder:
+        await run_in(holder.store, "r1", "WAITING")
+        assert len(open_batches((await holder.view("r1")).plan)) == 1
+        record = await run_in(holder.store, "r1", "SUCCEEDED", "FAILED", seconds=240)
+        batch = await holder.store.run(listing.batch("r1-s1-r1"))
+        states: Counter[JobState] = Counter()
+        cursor = ""
+        while True:
+            page = await holder.store.run(listing.jobs(batch="r1-s1-r1", cursor=cursor, count=250))
+            states.update(job.state for job in page.rows)
+            assert all(job.attempt == 1 and job.place == "" for job in page.rows)
+            cursor = page.cursor
+            if not cursor:
+                break
+    assert record.answer == "1000 SUCCEEDED"
+    assert record.epoch == 2  # claimed when it was made, and once more when the batch was complete
+    assert states == {JobState.SUCCEEDED: 1000}
+    assert batch
+    assert (batch.succeeded, batch.failed, batch.cancelled) == (1000, 0, 0)
