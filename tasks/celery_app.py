@@ -14,7 +14,7 @@ from kombu.exceptions import OperationalError
 from redis.exceptions import RedisError
 
 from tasks.scripts import Offered
-from tasks.settings import Settings, load_settings
+from tasks.settings import Settings
 from tasks.store import Publish
 from tasks.workers import celery_queue
 
@@ -98,8 +98,3 @@ def _send(app: Celery, producer: Producer, offer: Offered) -> None:
         kwargsrepr="{}",
         ignore_result=True,
     )
-
-
-def app_from_environment() -> Celery:
-    """Make the application for this process' settings; Flower starts from here."""
-    return make_app(load_settings())

@@ -14,8 +14,8 @@
 --   delayed, offered, leased     sorted sets job -> moment: not before, offered until, leased until
 --   workers                      sorted set worker -> alive until
 --   worker:<id>                  hash: what it registered; `state` is active, draining, stopping or gone (kept 7 days)
---   worker:<id>:held             hash job -> "cores memory owner": offers and leases. With what a beat tells of jobs that run
---                                unheld (`extra_cores`, `extra_memory_mb` of worker:<id>), all that counts as used
+--   worker:<id>:held             hash job -> "cores memory owner": offers and leases. With what a beat tells of jobs that
+--                                run unheld (`extra_cores`, `extra_memory_mb` of worker:<id>), all that counts as used
 --   declared                     hash queue -> JSON of what was declared for it last: all that was ever served
 --   batch:<id>                   hash: the batch's record; `complete_ms` stands once its waiter was told
 --   batch:<id>:jobs, batch:<id>:open
@@ -350,7 +350,8 @@ local function admit(now, offer_ms, reserve_ms)
         local keep
         for _, w in ipairs(free) do
           if not w.kept and w.serves[job.queue] and tonumber(w.cores) >= cores and tonumber(w.memory_mb) >= memory
-            and (w.workspace_seen == '1' or job.attempt == '0') and (not keep or w.free_cores > keep.free_cores) then keep = w end
+            and (w.workspace_seen == '1' or job.attempt == '0')
+            and (not keep or w.free_cores > keep.free_cores) then keep = w end
         end
         if keep then keep.kept, room = true, room - 1 end
       end

@@ -22,5 +22,6 @@ if ARGV[6] ~= '' and ARGV[6] ~= job.checkpoint then
 end
 redis.call('HSET', key, 'phase', ARGV[7], 'renewed_ms', int(now))
 if cancelled(job) then return reply('cancel') end
-if job.yield_requested == '1' or redis.call('HGET', P .. 'worker:' .. job.worker, 'state') == 'stopping' then return reply('yield') end
+local stops = redis.call('HGET', P .. 'worker:' .. job.worker, 'state') == 'stopping'
+if stops or job.yield_requested == '1' then return reply('yield') end
 return reply('ok')
