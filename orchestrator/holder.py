@@ -17,9 +17,10 @@ from redis.exceptions import RedisError
 from orchestrator.agents import AGENTS, Agent
 from orchestrator.apart import Apart
 from orchestrator.graph import Planner, RunCancelled, Supervisor
+from orchestrator.migrations import migrate
 from orchestrator.planning.decide import make_plan
 from orchestrator.saver import FencedSaver, run_config
-from orchestrator.state import RunState
+from orchestrator.state import SCHEMA_VERSION, RunState
 from orchestrator.steps import open_batches
 from tasks import records, runs
 from tasks.errors import LeaseLost, SimrelayError, Unreachable
@@ -210,8 +211,13 @@ class Holder:
         """Invoke the graph until the run ends or waits."""
         assert self.graph
         config = run_config(held.id, held.epoch)
-        while True:
+        snapshot = await self.graph.aget_state(config)
+        if changes := migrate(snapshot.values):
+            # As if dispatch had just been done: what comes next follows from the state alone.
+            await self.graph.aupdate_state(config, changes, as_node="dispatch")
             snapshot = await self.graph.aget_state(config)
+        news = bool(held.inbox)
+        while True:
             if snapshot.values and not snapshot.next:
                 state = RunState.model_validate(snapshot.values)
                 if state.finished:
@@ -224,15 +230,23 @@ class Holder:
                     if any(entry.kind == "cancel" for entry in entries):
                         raise RunCancelled(held.id)
                     await self.graph.aupdate_state(config, {"consumed": tuple(e.id for e in entries)}, as_node="finish")
+                    snapshot = await self.graph.aget_state(config)
                     continue
-            elif snapshot.interrupts and await self._wait(held, snapshot.values):
+            elif snapshot.interrupts and not news and await self._wait(held, snapshot.values):
                 return
             await self.graph.ainvoke(self._next_input(held, snapshot), config, durability="sync")
+            news = False
+            snapshot = await self.graph.aget_state(config)
 
     @staticmethod
     def _next_input(held: Held, snapshot: Any) -> Any:
         if not snapshot.values:
-            return {"run_id": held.id, "owner": held.record.owner, "request": held.record.request}
+            return {
+                "schema_version": SCHEMA_VERSION,
+                "run_id": held.id,
+                "owner": held.record.owner,
+                "request": held.record.request,
+            }
         if snapshot.interrupts:
             # Waking means "look": the node looks at the store, whatever it is resumed with.
             return Command(resume={pending.id: "look" for pending in snapshot.interrupts})

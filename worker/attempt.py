@@ -19,6 +19,9 @@ from worker.staging import CheckpointStager
 
 log = structlog.get_logger()
 
+#: what every engine's program writes to, in scratch and then in the attempt's folder
+OUTPUT = "output.log"
+
 
 class Verdict(StrEnum):
     """What became of an offer or attempt, as far as Celery and its events are concerned."""
@@ -60,6 +63,21 @@ class Attempt:
     def token(self) -> Token:
         """The fencing token."""
         return self.pulse.token
+
+
+#: how much of a running program's output is shown from the workspace
+LOG_TAIL_BYTES = 2**20
+
+
+def show_log(attempt: Attempt) -> None:
+    """Let people read the end of the program's output while it runs; the whole of it is kept at the end."""
+    source, target = attempt.bench.scratch / OUTPUT, attempt.folder / OUTPUT
+    try:
+        with source.open("rb") as stream:
+            stream.seek(max(0, source.stat().st_size - LOG_TAIL_BYTES))
+            target.write_bytes(stream.read(LOG_TAIL_BYTES))
+    except OSError as error:
+        log.debug("log_not_shown", job=attempt.token.job, error=str(error))
 
 
 def stage_checkpoint(attempt: Attempt) -> None:

@@ -18,7 +18,7 @@ from tasks.scripts import Call
 from tasks.settings import Settings
 from tasks.store import Store
 from tasks.workspace import OUTCOME_FILE
-from worker.attempt import Attempt, Order, Verdict, stage_checkpoint
+from worker.attempt import OUTPUT, Attempt, Order, Verdict, stage_checkpoint
 from worker.retry import retry_delay_seconds
 from worker.staging import keep_results
 from worker.warded import WardedProgram
@@ -124,7 +124,7 @@ def _keep_success(settings: Settings, attempt: Attempt) -> Outcome:
 
 def _keep_failure(settings: Settings, attempt: Attempt, failure: Failure) -> None:
     """Keep the program's output and why it failed; a disk that cannot take them does not change the end."""
-    output = attempt.bench.scratch / "output.log"
+    output = attempt.bench.scratch / OUTPUT
     try:
         found = {"log": output} if output.exists() else {}
         artifacts = keep_results(found, settings.workspace, attempt.folder, attempt.pulse)

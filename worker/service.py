@@ -191,7 +191,7 @@ class WorkerService:
         def report(progress: Progress) -> None:
             try:
                 fields = {"text": progress.text, "step": progress.step, "total": progress.total}
-                # Not a task-… event: Flower would take its name for a state, and hold on to it when the task is revoked.
+                # Not a task-… event: Flower would show its name as the state, and keep that when the task is revoked.
                 task.send_event("job-progress", retry=False, **fields)
             except BROKER_ERRORS as error:
                 log.debug("progress_not_sent", job=job, error=str(error))

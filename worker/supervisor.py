@@ -26,7 +26,7 @@ from tasks.settings import Settings
 from tasks.specs import canonical_json, dump_spec, parse_spec
 from tasks.store import Store
 from worker import ending
-from worker.attempt import Attempt, Order, Verdict, stage_checkpoint
+from worker.attempt import Attempt, Order, Verdict, show_log, stage_checkpoint
 from worker.engines.base import Bench, Engine
 from worker.environment import engine_environment
 from worker.pulse import Pulse
@@ -171,6 +171,7 @@ class Supervisor:
                 self._look(attempt)
             if now >= copy_at and not program.why:
                 stage_checkpoint(attempt)
+                show_log(attempt)
                 copy_at = time.monotonic() + settings.checkpoint_interval_seconds
             self._obey(attempt, program, grace)
             if not attempt.order and now >= limit:

@@ -23,7 +23,7 @@ else
   leave(job)
   enter_worker(job, 'leased', worker, now + tonumber(ARGV[5]))
   local n = int(tonumber(job.attempt) + 1)
-  put(job, { attempt = n, claimed_ms = int(now), yield_requested = '0', progress = '' })
+  put(job, { attempt = n, claimed_ms = int(now), progress = '' })
   if n == '1' then put(job, { started_ms = int(now) }) end
   set_state(job, 'RUNNING', now)
   redis.call('HSET', P .. 'attempt:' .. id .. ':' .. n, 'attempt', n, 'claim_id', claim, 'worker', worker,

@@ -23,5 +23,5 @@ end
 redis.call('HSET', key, 'phase', ARGV[7], 'renewed_ms', int(now))
 if cancelled(job) then return reply('cancel') end
 local stops = redis.call('HGET', P .. 'worker:' .. job.worker, 'state') == 'stopping'
-if stops or job.yield_requested == '1' then return reply('yield') end
+if stops then return reply('yield') end
 return reply('ok')

@@ -7,6 +7,7 @@ from typing import ClassVar
 from tasks.errors import InputError
 from tasks.specs import QuantumSpec
 from worker.engines.base import Bench, Offer
+from worker.engines.openmp import carried_openmp, has_system_openmp, openmp_environment
 from worker.engines.quantum import OwnProgram, installed_version, own_command
 from worker.programs.common import QuantumJob
 
@@ -25,9 +26,9 @@ class XTB(OwnProgram):
 
     @classmethod
     def detect(cls) -> Offer | None:
-        """Look for the packages ``tblite`` and ``ase``."""
+        """Look for the packages ``tblite`` and ``ase``, and for the OpenMP library that tblite needs."""
         version = installed_version("tblite")
-        if version is None or not installed_version("ase"):
+        if version is None or not installed_version("ase") or not (has_system_openmp() or carried_openmp()):
             return None
         return Offer(
             engine=cls.name,
@@ -35,6 +36,10 @@ class XTB(OwnProgram):
             command=own_command(cls.name),
             tasks=("single_point", "optimisation"),
         )
+
+    def environment(self, bench: Bench[QuantumSpec]) -> dict[str, str]:
+        """Let tblite find OpenMP where the system has none."""
+        return openmp_environment(bench.scratch)
 
     def job(self, bench: Bench[QuantumSpec]) -> QuantumJob:
         """Give the calculation, if ALPB has its solvent."""
