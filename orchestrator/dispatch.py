@@ -38,6 +38,12 @@ async def dispatch(
         If Redis is too full.
     """
     digest = manifest_hash(jobs)
+    if len(jobs) <= CHUNK:
+        whole = batches.submit_whole(
+            batch_id, owner, jobs, settings, manifest_hash=digest, manifest=manifest, label=label
+        )
+        await store.run(whole)
+        return
     await store.run(
         batches.open_batch(batch_id, owner, count=len(jobs), manifest_hash=digest, manifest=manifest, label=label)
     )

@@ -104,13 +104,14 @@ class Supervisor:
 
     async def await_batches(self, state: RunState, config: RunnableConfig) -> Update:
         """Wait until one of the open batches is complete; the only node that waits."""
-        entries = await self.store.run(runs.inbox(state.run_id, config["configurable"]["epoch"]))
+        waiting = steps.open_batches(state.plan)
+        awaited = [batch.batch_id for _, batch in waiting]
+        news = await self.store.run(runs.look(state.run_id, config["configurable"]["epoch"], awaited))
+        entries, done = news.inbox, news.complete
         if any(entry.kind == "cancel" for entry in entries):
             raise RunCancelled(f"run {state.run_id} was cancelled")
-        waiting = steps.open_batches(state.plan)
-        done = await self.store.run(listing.complete([batch.batch_id for _, batch in waiting]))
         if not entries and not done:
-            interrupt({"batches": [batch.batch_id for _, batch in waiting]})
+            interrupt({"batches": awaited})
         plan, history = state.plan, []
         for step, batch in waiting:
             if batch.batch_id in done:

@@ -6,7 +6,7 @@ Any number of orchestrators do this at once. A run that waits costs nothing here
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import structlog
@@ -211,12 +211,14 @@ class Holder:
         """Invoke the graph until the run ends or waits."""
         assert self.graph
         config = run_config(held.id, held.epoch)
+        if held.record.interrupts and held.inbox and held.record.state_version == SCHEMA_VERSION:
+            # The common case, without reading the checkpoint twice: nothing has touched it since it was left waiting.
+            await self.graph.ainvoke(_look_again(held.record.interrupts), config, durability="sync")
         snapshot = await self.graph.aget_state(config)
         if changes := migrate(snapshot.values):
             # As if dispatch had just been done: what comes next follows from the state alone.
             await self.graph.aupdate_state(config, changes, as_node="dispatch")
             snapshot = await self.graph.aget_state(config)
-        news = bool(held.inbox)
         while True:
             if snapshot.values and not snapshot.next:
                 state = RunState.model_validate(snapshot.values)
@@ -224,7 +226,7 @@ class Holder:
                     if await self._finish(held, state):
                         return
                     # Something came in meanwhile: a cancel ends the run, anything else has no more effect.
-                    entries = await self.store.run(runs.inbox(held.id, held.epoch))
+                    entries = (await self.store.run(runs.look(held.id, held.epoch))).inbox
                     if not entries:
                         raise SimrelayError("the plan ended while a batch of it was still open")
                     if any(entry.kind == "cancel" for entry in entries):
@@ -232,10 +234,9 @@ class Holder:
                     await self.graph.aupdate_state(config, {"consumed": tuple(e.id for e in entries)}, as_node="finish")
                     snapshot = await self.graph.aget_state(config)
                     continue
-            elif snapshot.interrupts and not news and await self._wait(held, snapshot.values):
+            elif snapshot.interrupts and await self._wait(held, snapshot):
                 return
             await self.graph.ainvoke(self._next_input(held, snapshot), config, durability="sync")
-            news = False
             snapshot = await self.graph.aget_state(config)
 
     @staticmethod
@@ -248,8 +249,7 @@ class Holder:
                 "request": held.record.request,
             }
         if snapshot.interrupts:
-            # Waking means "look": the node looks at the store, whatever it is resumed with.
-            return Command(resume={pending.id: "look" for pending in snapshot.interrupts})
+            return _look_again([pending.id for pending in snapshot.interrupts])
         return None
 
     async def _finish(self, held: Held, state: RunState) -> bool:
@@ -257,12 +257,26 @@ class Holder:
             return await self._end(held, records.RunState.FAILED, error=state.error)
         return await self._end(held, records.RunState.SUCCEEDED, answer=state.answer)
 
-    async def _wait(self, held: Held, values: Any) -> bool:
+    async def _wait(self, held: Held, snapshot: Any) -> bool:
         """Let go of a run that waits; False: something is there for it already."""
-        state = RunState.model_validate(values)
+        state = RunState.model_validate(snapshot.values)
         await self.saver.prune_run(held.id, held.epoch)
         awaits = [batch.batch_id for _, batch in open_batches(state.plan)]
-        released = await self.store.run(runs.release(held.id, held.epoch, records.RunState.WAITING, awaits=awaits))
+        released = await self.store.run(
+            runs.release(
+                held.id,
+                held.epoch,
+                records.RunState.WAITING,
+                awaits=awaits,
+                interrupts=[pending.id for pending in snapshot.interrupts],
+                state_version=state.schema_version,
+            )
+        )
         if released:
             log.info("run_waits", run=held.id, epoch=held.epoch, batches=awaits)
         return released
+
+
+def _look_again(interrupts: Sequence[str]) -> Command[Any]:
+    """Resume by interrupt id. Waking means "look": the node looks at the store, whatever it is resumed with."""
+    return Command(resume=dict.fromkeys(interrupts, "look"))

@@ -57,6 +57,20 @@ class Opened:
     manifest_hash: str
 
 
+def _opening(owner: Owner, count: int, manifest_hash: str, manifest: str, label: str) -> str:
+    return json.dumps(
+        {
+            "owner": owner.owner,
+            "label": label,
+            "count": str(count),
+            "manifest_hash": manifest_hash,
+            "manifest": manifest,
+            "waiter_run": owner.run,
+            "waiter_job": owner.parent_job,
+        }
+    )
+
+
 def open_batch(
     batch: str, owner: Owner, *, count: int, manifest_hash: str, manifest: str = "", label: str = ""
 ) -> Call[Opened]:
@@ -69,15 +83,7 @@ def open_batch(
     Conflict
         If the batch exists with another manifest or for another owner.
     """
-    record = {
-        "owner": owner.owner,
-        "label": label,
-        "count": str(count),
-        "manifest_hash": manifest_hash,
-        "manifest": manifest,
-        "waiter_run": owner.run,
-        "waiter_job": owner.parent_job,
-    }
+    record = _opening(owner, count, manifest_hash, manifest, label)
 
     def read(reply: Reply) -> Opened:
         if reply.answer == "fenced":
@@ -86,7 +92,7 @@ def open_batch(
             raise Conflict(f"batch {batch} exists with another manifest ({reply.details['manifest_hash'][:12]}…)")
         return Opened(**reply.details)
 
-    return call("batch_open", batch, json.dumps(record), *owner.token, read=read)
+    return call("batch_open", batch, record, *owner.token, read=read)
 
 
 def record_of(job: NewJob, owner: Owner, index: int) -> dict[str, Any]:
@@ -121,6 +127,32 @@ def submit(batch: str, owner: Owner, jobs: Sequence[NewJob], settings: Settings,
     Refused
         If Redis has used more than 80 % of its memory limit.
     """
+    return _submit(batch, owner, jobs, settings, first_index, "")
+
+
+def submit_whole(
+    batch: str,
+    owner: Owner,
+    jobs: Sequence[NewJob],
+    settings: Settings,
+    *,
+    manifest_hash: str,
+    manifest: str = "",
+    label: str = "",
+) -> Call[int]:
+    """Open a batch, put all its jobs into it and seal it, in one call: for batches of at most one chunk.
+
+    Raises
+    ------
+    LeaseLost, Conflict, Refused
+        As ``open_batch``, ``submit`` and ``seal``.
+    """
+    return _submit(batch, owner, jobs, settings, 0, _opening(owner, len(jobs), manifest_hash, manifest, label))
+
+
+def _submit(
+    batch: str, owner: Owner, jobs: Sequence[NewJob], settings: Settings, first_index: int, opening: str
+) -> Call[int]:
     rows = [record_of(job, owner, first_index + i) for i, job in enumerate(jobs)]
 
     def read(reply: Reply) -> int:
@@ -131,14 +163,19 @@ def submit(batch: str, owner: Owner, jobs: Sequence[NewJob], settings: Settings,
                 raise NotFound(f"there is no batch {batch}")
             case "sealed":
                 raise Conflict(f"batch {batch} is sealed and takes no more jobs")
-            case "conflict":
+            case "conflict" if "job" in reply.details:
                 raise Conflict(f"job {reply.details['job']} exists in another batch")
+            case "conflict":
+                raise Conflict(f"batch {batch} exists with another manifest ({reply.details['manifest_hash'][:12]}…)")
+            case "incomplete":
+                raise Conflict(f"batch {batch} holds {reply.details['jobs']} of {reply.details['count']} jobs")
             case "full":
                 used, limit = reply.details["used"] / 2**20, reply.details["limit"] / 2**20
                 raise Refused(f"Redis uses {used:.0f} of {limit:.0f} MB: no new jobs until there is room again")
         return int(reply.details["created"])
 
-    return call("submit", batch, *owner.token, MEMORY_SHARE, json.dumps(rows), *admission(settings), read=read)
+    times = admission(settings)
+    return call("submit", batch, *owner.token, MEMORY_SHARE, json.dumps(rows), *times, opening, read=read)
 
 
 def admission(settings: Settings) -> tuple[int, int]:

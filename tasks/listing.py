@@ -111,15 +111,6 @@ def attempts(job_id: str) -> Call[tuple[AttemptRecord, ...]]:
     return call("get", "attempts", job_id, read=read)
 
 
-def complete(batch_ids: list[str]) -> Call[set[str]]:
-    """Tell which of these batches are complete."""
-
-    def read(reply: Reply) -> set[str]:
-        return set(reply.details["complete"] or ())
-
-    return call("batches_complete", json.dumps(batch_ids), read=read)
-
-
 def declared() -> Call[dict[str, dict[str, Any]]]:
     """Read what any worker has ever declared, by queue."""
 

@@ -104,8 +104,16 @@ def renew(run: str, epoch: int, settings: Settings) -> Call[bool]:
     return call("run_renew", run, epoch, settings.lease_ms(), read=read)
 
 
-def inbox(run: str, epoch: int) -> Call[tuple[InboxEntry, ...]]:
-    """Read the first entries of a run's inbox; they leave it only with the checkpoint that holds their effect.
+@dataclass(frozen=True, kw_only=True)
+class News:
+    """What there is for a run: the first entries of its inbox, and which of its batches are complete."""
+
+    inbox: tuple[InboxEntry, ...]
+    complete: frozenset[str]
+
+
+def look(run: str, epoch: int, batches: Sequence[str] = ()) -> Call[News]:
+    """Look what there is for a run; entries leave its inbox only with the checkpoint that holds their effect.
 
     Raises
     ------
@@ -113,18 +121,29 @@ def inbox(run: str, epoch: int) -> Call[tuple[InboxEntry, ...]]:
         If the run is no longer held under this epoch.
     """
 
-    def read(reply: Reply) -> tuple[InboxEntry, ...]:
+    def read(reply: Reply) -> News:
         if reply.answer == "fenced":
             raise _fenced(run)
-        return _inbox(reply)
+        return News(inbox=_inbox(reply), complete=frozenset(reply.details["complete"] or ()))
 
-    return call("run_inbox", run, epoch, read=read)
+    return call("run_inbox", run, epoch, json.dumps(list(batches)), read=read)
 
 
 def release(
-    run: str, epoch: int, state: RunState, *, awaits: Sequence[str] = (), error: str = "", answer: str = ""
+    run: str,
+    epoch: int,
+    state: RunState,
+    *,
+    awaits: Sequence[str] = (),
+    interrupts: Sequence[str] = (),
+    state_version: int = 0,
+    error: str = "",
+    answer: str = "",
 ) -> Call[bool]:
     """Let go of a run: it waits for batches or a person, is given back, or has ended. False: look again first.
+
+    ``interrupts``: ids of LangGraph's interrupts that it waits in, answered to whoever claims it next
+    together with ``state_version``, the schema version of its state.
 
     Raises
     ------
@@ -132,6 +151,8 @@ def release(
         If the run is no longer held under this epoch.
     """
     fields = {name: value for name, value in (("error", error), ("answer", answer)) if value}
+    if interrupts:
+        fields |= {"interrupts": json.dumps(list(interrupts)), "state_version": str(state_version)}
 
     def read(reply: Reply) -> bool:
         if reply.answer == "fenced":

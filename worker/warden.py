@@ -6,15 +6,16 @@ time (the dead-man switch against a frozen parent).
 
     python -I -S worker/warden.py PLAN
 
-PLAN is a JSON file: commands (argv, environment, output), folder, dead_man_seconds, kill_grace_seconds.
+PLAN is a file written by ``marshal`` (read by the same interpreter, and loaded with no import, since every job waits
+for it): commands (argv, environment, output), folder, dead_man_seconds, kill_grace_seconds.
 Lines on standard input: ``beat``; ``kill``; ``stop SECONDS`` (TERM to the program itself, which may take that long).
-Lines on standard output, JSON: started {command, pid}, exited {command, code}, ended {why} and nothing after it.
+Lines on standard output: ``started COMMAND PID``, ``exited COMMAND CODE``, ``ended WHY`` and nothing after it.
 """
 
 from __future__ import annotations
 
 import ctypes
-import json
+import marshal
 import os
 import select
 import signal
@@ -65,18 +66,20 @@ class Warden:
                 break
         if self.session and members(self.session, os.getpid()):
             end_session(self.session, self.grace, os.getpid())
-        say(event="ended", why=self.why or "done")
+        say(f"ended {self.why or 'done'}")
 
     def _command(self, number: int, command: dict[str, object]) -> int:
         try:
             pid = self._spawn(command)
         except OSError as error:
-            say(event="exited", command=number, code=127, error=f"{error.strerror}: {error.filename or ''}")
+            with open(os.path.join(self.folder, str(command["output"])), "a", encoding="utf-8") as output:
+                output.write(f"{error.strerror}\n")
+            say(f"exited {number} 127")
             return 127
         self.session = pid
-        say(event="started", command=number, pid=pid)
+        say(f"started {number} {pid}")
         code = self._watch(pid)
-        say(event="exited", command=number, code=code)
+        say(f"exited {number} {code}")
         return code
 
     def _spawn(self, command: dict[str, object]) -> int:
@@ -173,18 +176,18 @@ class Warden:
                 os.kill(self.session, signal.SIGTERM)
 
 
-def say(**event: object) -> None:
+def say(line: str) -> None:
     """Tell the parent; that it may be gone is found out by reading from it."""
     try:
-        os.write(1, json.dumps(event).encode() + b"\n")
+        os.write(1, line.encode() + b"\n")
     except BrokenPipeError:
         return
 
 
 def main() -> None:
     """Run the plan named on the command line."""
-    with open(sys.argv[1], encoding="utf-8") as file:
-        plan = json.load(file)
+    with open(sys.argv[1], "rb") as file:
+        plan = marshal.load(file)
     Warden(plan).run()
     os._exit(0)  # nothing is left to tidy up, and an interpreter takes longer to end than to be told
 

@@ -248,6 +248,43 @@ local function holds_run(id, epoch)
   return state == 'ACTIVE' and current == epoch
 end
 
+-- ---- filling a batch: open, submit and seal, one by one or in one call
+
+-- Open a batch, or answer the manifest that it was opened with. A parent job may come back with another manifest: its
+-- next attempt adopts the stored one (DESIGN, rule 8).
+local function open_batch(id, row, now)
+  local key = P .. 'batch:' .. id
+  local old = read(key)
+  if old then
+    if old.owner ~= row.owner or old.waiter_run ~= row.waiter_run or old.waiter_job ~= row.waiter_job
+      or row.waiter_job == '' and old.manifest_hash ~= row.manifest_hash then
+      return 'conflict', { manifest_hash = old.manifest_hash }
+    end
+    return 'ok', { opened = false, manifest = old.manifest, manifest_hash = old.manifest_hash }
+  end
+  local sequence = int(redis.call('INCR', P .. 'sequence'))
+  local flat = { 'id', id, 'sequence', sequence, 'created_ms', int(now), 'sealed', '0', 'cancel_mark', '0',
+    'succeeded', '0', 'failed', '0', 'cancelled', '0' }
+  for name, value in pairs(row) do flat[#flat + 1], flat[#flat + 2] = name, value end
+  redis.call('HSET', key, unpack(flat))
+  redis.call('ZADD', P .. 'batches', sequence, id)
+  redis.call('ZADD', P .. 'owner-batches:' .. row.owner, sequence, id)
+  if row.waiter_run ~= '' then redis.call('ZADD', P .. 'run-batches:' .. row.waiter_run, sequence, id) end
+  if row.waiter_job ~= '' then redis.call('SADD', P .. 'job:' .. row.waiter_job .. ':batches', id) end
+  return 'ok', { opened = true, manifest = row.manifest, manifest_hash = row.manifest_hash }
+end
+
+-- Seal a batch that has all its jobs; it is complete when sealed and empty.
+local function seal_batch(id, now)
+  local sealed, count = unpack(redis.call('HMGET', P .. 'batch:' .. id, 'sealed', 'count'))
+  if sealed == '1' then return 'ok' end
+  local jobs = redis.call('ZCARD', P .. 'batch:' .. id .. ':jobs')
+  if jobs ~= tonumber(count) then return 'incomplete', { jobs = jobs, count = tonumber(count) } end
+  redis.call('HSET', P .. 'batch:' .. id, 'sealed', '1')
+  tell(id, now)
+  return 'ok'
+end
+
 -- ---- admission
 
 local function load_worker(id, usage)

@@ -1,15 +1,23 @@
 #!lua
 -- Put a chunk of jobs into a batch that is open; a job that exists already is left as it is (DESIGN, rules 1 and 7).
+-- A batch of one chunk is opened, filled and sealed by this one call.
 -- ARGV: batch, epoch, parent attempt, parent claim, memory share above which it is refused, JSON list of records,
---       offer_ms, reserve_ms.   Answers: ok {created}, fenced, unknown, sealed, conflict {job}, full.
+--       offer_ms, reserve_ms, JSON record of the batch to be opened and sealed or ''.
+-- Answers: ok {created}, fenced, unknown, sealed, full, conflict {job} or {manifest_hash}, incomplete {jobs, count}.
 local batch_id, epoch, n, claim, share, rows = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5]), cjson.decode(ARGV[6])
-local batch = read(P .. 'batch:' .. batch_id)
+local whole = ARGV[9] ~= '' and cjson.decode(ARGV[9]) or nil
+local batch = whole or read(P .. 'batch:' .. batch_id)
 if not batch then return reply('unknown') end
 if not owner_holds(batch, epoch, n, claim) then return reply('fenced') end
 local memory = redis.call('INFO', 'memory')
 local limit, used = tonumber(memory:match('\nmaxmemory:(%d+)')), tonumber(memory:match('used_memory:(%d+)'))
 if limit > 0 and used > limit * share then return reply('full', { used = used, limit = limit }) end
 local now, created = now_ms(), 0
+if whole then
+  local answer, more = open_batch(batch_id, whole, now)
+  if answer ~= 'ok' then return reply(answer, more) end
+  batch = read(P .. 'batch:' .. batch_id)
+end
 for _, row in ipairs(rows) do
   local old = redis.call('HGET', P .. 'job:' .. row.id, 'batch')
   if old and old ~= batch_id then return reply('conflict', { job = row.id }) end
@@ -37,4 +45,12 @@ for _, row in ipairs(rows) do
     end
   end
 end
-return reply('ok', { created = created, offers = admit(now, tonumber(ARGV[7]), tonumber(ARGV[8])) })
+local offers = admit(now, tonumber(ARGV[7]), tonumber(ARGV[8]))
+if whole then
+  local answer, more = seal_batch(batch_id, now)
+  if answer ~= 'ok' then
+    more.offers = offers
+    return reply(answer, more)
+  end
+end
+return reply('ok', { created = created, offers = offers })

@@ -6,6 +6,7 @@ make bench
 from __future__ import annotations
 
 import json
+import logging
 import statistics
 import subprocess
 import sys
@@ -201,7 +202,7 @@ async def test_completion_to_the_graphs_next_node(
         raise structlog.DropEvent
 
     before = structlog.get_config()
-    structlog.configure(processors=[collect])
+    structlog.configure(processors=[collect], wrapper_class=structlog.make_filtering_bound_logger(logging.INFO))
     try:
         async with holding(settings) as holder:
             for number in range(20):

@@ -76,7 +76,7 @@ async def test_inbox_entries_leave_with_the_checkpoint_that_holds_their_effect(
     held = store.run(runs.claim("o1", settings))
     assert held
     await put(saver, held.epoch, {"consumed": ["first"]})
-    assert [entry.id for entry in store.run(runs.inbox("r1", held.epoch))] == ["second"]
+    assert [entry.id for entry in store.run(runs.look("r1", held.epoch)).inbox] == ["second"]
 
 
 async def test_two_checkpoints_are_kept_and_the_newest_is_never_pruned(

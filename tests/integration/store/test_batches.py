@@ -25,7 +25,8 @@ def test_a_batch_is_filled_in_chunks_while_its_first_jobs_end(world: World) -> N
     record = world.batch("batch")
     assert (record.succeeded, record.failed, record.cancelled) == (2, 1, 1)
     assert record.complete is not None
-    assert world.store.run(listing.complete(["batch", "no batch"])) == {"batch"}
+    held = world.run()
+    assert world.store.run(runs.look(held.id, held.epoch, ["batch", "no batch"])).complete == {"batch"}
 
 
 @pytest.mark.parametrize("state", ["QUEUED", "HELD", "RUNNING", "PARKED"])
@@ -124,12 +125,12 @@ def test_a_run_is_told_of_a_completion_once(world: World) -> None:
     for _ in range(2):
         world.succeed(token)
         world.seal("batch", owner)
-    assert [entry.id for entry in world.store.run(runs.inbox("run", held.epoch))] == ["batch:batch"]
+    assert [entry.id for entry in world.store.run(runs.look("run", held.epoch)).inbox] == ["batch:batch"]
     world.store.run(runs.write_checkpoint("run", held.epoch, runs.CheckpointWrite(acks=("batch:batch",))))
     world.succeed(token)
     world.seal("batch", owner)
     world.cancel("a")
-    assert world.store.run(runs.inbox("run", held.epoch)) == ()
+    assert world.store.run(runs.look("run", held.epoch)).inbox == ()
 
 
 def test_a_completion_unparks_its_parent_once(world: World) -> None:

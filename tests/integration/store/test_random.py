@@ -232,7 +232,7 @@ class Interleavings(RuleBasedStateMachine):
                 assert held.epoch == self.epochs[-1] + 1
                 self.epochs.append(held.epoch)
         elif what == "checkpoint":
-            entries = self.act(lambda: self.world.store.run(runs.inbox("run", epoch)))
+            entries = self.act(lambda: self.world.store.run(runs.look("run", epoch)).inbox)
             write = runs.CheckpointWrite(acks=tuple(entry.id for entry in entries or ()))
             self.act(lambda: self.world.store.run(runs.write_checkpoint("run", epoch, write)))
         else:

@@ -139,16 +139,16 @@ def test_3_park_on_a_complete_batch_queues_the_parent_at_once(world: World) -> N
 def test_4_an_inbox_entry_stays_until_the_checkpoint_that_holds_its_effect(world: World) -> None:
     first = world.run()
     world.store.run(runs.post("run", CANCEL))
-    assert world.store.run(runs.inbox("run", first.epoch)) == (CANCEL,)
+    assert world.store.run(runs.look("run", first.epoch)).inbox == (CANCEL,)
     world.lapse_run("run")
     world.expire()
     second = world.take("run")
     assert second.inbox == (CANCEL,)
     with pytest.raises(LeaseLost):
         world.store.run(runs.write_checkpoint("run", first.epoch, runs.CheckpointWrite(acks=("cancel",))))
-    assert world.store.run(runs.inbox("run", second.epoch)) == (CANCEL,)
+    assert world.store.run(runs.look("run", second.epoch)).inbox == (CANCEL,)
     world.store.run(runs.write_checkpoint("run", second.epoch, runs.CheckpointWrite(acks=("cancel",))))
-    assert world.store.run(runs.inbox("run", second.epoch)) == ()
+    assert world.store.run(runs.look("run", second.epoch)).inbox == ()
 
 
 def test_4_a_checkpoint_acknowledges_only_the_entries_that_it_names(world: World) -> None:
@@ -156,7 +156,7 @@ def test_4_a_checkpoint_acknowledges_only_the_entries_that_it_names(world: World
     for number in (1, 2, 3):
         world.store.run(runs.post("run", InboxEntry(id=f"look-{number}", kind="look")))
     world.store.run(runs.write_checkpoint("run", held.epoch, runs.CheckpointWrite(acks=("look-2",))))
-    assert [entry.id for entry in world.store.run(runs.inbox("run", held.epoch))] == ["look-1", "look-3"]
+    assert [entry.id for entry in world.store.run(runs.look("run", held.epoch)).inbox] == ["look-1", "look-3"]
 
 
 # ---- rule 5
@@ -450,7 +450,7 @@ def test_a_run_is_not_released_while_an_awaited_batch_is_complete_or_its_inbox_i
     world.submit("a", owner=world.run_owner(held), batch="batch")
     world.succeed(world.start("a"))
     assert not world.store.run(runs.release("run", held.epoch, RunState.WAITING))
-    told = world.store.run(runs.inbox("run", held.epoch))
+    told = world.store.run(runs.look("run", held.epoch)).inbox
     assert [entry.id for entry in told] == ["batch:batch"]
     world.store.run(runs.write_checkpoint("run", held.epoch, runs.CheckpointWrite(acks=("batch:batch",))))
     assert not world.store.run(runs.release("run", held.epoch, RunState.WAITING, awaits=["batch"]))
@@ -468,7 +468,7 @@ def test_sealing_completes_a_batch_whose_jobs_have_all_ended(world: World) -> No
     assert world.batch("batch").complete is None
     world.seal("batch", owner)
     assert world.batch("batch").complete is not None
-    assert [entry.batch for entry in world.store.run(runs.inbox("run", held.epoch))] == ["batch"]
+    assert [entry.batch for entry in world.store.run(runs.look("run", held.epoch)).inbox] == ["batch"]
 
 
 def test_a_doubled_message_gives_one_attempt(world: World) -> None:

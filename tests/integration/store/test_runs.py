@@ -62,7 +62,7 @@ def test_a_renewed_run_is_not_taken_and_an_old_epoch_renews_nothing(world: World
     world.take("run")
     for act in (
         runs.renew("run", first.epoch, world.settings),
-        runs.inbox("run", first.epoch),
+        runs.look("run", first.epoch),
         runs.release("run", first.epoch, RunState.WAITING),
         runs.write_checkpoint("run", first.epoch, runs.CheckpointWrite()),
     ):
@@ -82,11 +82,11 @@ def test_the_inbox_keeps_its_order_and_takes_each_entry_once(world: World) -> No
     held = world.run()
     said = [world.store.run(runs.post("run", look(number))) for number in (2, 1, 2, 3)]
     assert said == ["ok", "ok", "same", "ok"]
-    entries = world.store.run(runs.inbox("run", held.epoch))
+    entries = world.store.run(runs.look("run", held.epoch)).inbox
     assert [entry.id for entry in entries] == ["look-2", "look-1", "look-3"]
     world.store.run(runs.write_checkpoint("run", held.epoch, runs.CheckpointWrite(acks=("look-2", "look-3"))))
     assert world.store.run(runs.post("run", look(2))) == "same"
-    assert [entry.id for entry in world.store.run(runs.inbox("run", held.epoch))] == ["look-1"]
+    assert [entry.id for entry in world.store.run(runs.look("run", held.epoch)).inbox] == ["look-1"]
 
 
 def test_an_entry_comes_out_of_the_inbox_as_it_was_put_in(world: World) -> None:
@@ -95,9 +95,9 @@ def test_an_entry_comes_out_of_the_inbox_as_it_was_put_in(world: World) -> None:
         {"id": "a", "kind": "answer", "value": {"steps": [], "limit": 12345678901234567, "share": 0.1, "none": None}}
     )
     world.store.run(runs.post("run", entry))
-    assert world.store.run(runs.inbox("run", held.epoch)) == (entry,)
+    assert world.store.run(runs.look("run", held.epoch)).inbox == (entry,)
     world.store.run(runs.write_checkpoint("run", held.epoch, runs.CheckpointWrite(acks=("a",))))
-    assert world.store.run(runs.inbox("run", held.epoch)) == ()
+    assert world.store.run(runs.look("run", held.epoch)).inbox == ()
 
 
 @pytest.mark.parametrize("state", [RunState.WAITING, RunState.NEEDS_PERSON])
