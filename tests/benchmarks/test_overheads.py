@@ -21,7 +21,7 @@ import structlog
 from celery import Celery
 
 from orchestrator.stack.redis_server import RedisServer
-from tasks import batches, listing
+from tasks import batches, listing, workers
 from tasks.batches import NewJob, Owner
 from tasks.records import JobState
 from tasks.settings import Settings
@@ -113,12 +113,9 @@ def structlog_time(text: str) -> float:
 
 
 def submit_one(store: Store, name: str) -> None:
-    owner = Owner(owner="ana")
-    store.run(batches.open_batch(name, owner, count=1, manifest_hash=name))
-    store.run(
-        batches.submit(name, owner, [NewJob(id=f"{name}-0", spec=parse_spec({"program": "nothing"}))], store.settings)
-    )
-    store.run(batches.seal(name, owner))
+    spec = parse_spec({"program": "nothing"})
+    jobs = [NewJob(id=f"{name}-0", spec=spec)]
+    store.run(batches.submit_whole(name, Owner(owner="ana"), jobs, store.settings, manifest_hash=name))
     eventually(lambda: job(store, f"{name}-0").state.ended, what="the job ends")
 
 
@@ -142,18 +139,20 @@ def test_submission_to_start(
         submit_one(submitting, f"s{number}")
     claimed = events(worker, "attempt_claimed")
     ours = [claimed[name] - moment for name, moment in sent.items()]
+    worker_id = job(submitting, "s0-0").worker
     calls = []
     for _ in range(SAMPLES):
         begun = time.perf_counter()
-        submitting.run(listing.job("s0-0"))
+        submitting.run(workers.beat(worker_id, settings, running={}, workspace_seen=True))
         calls.append(time.perf_counter() - begun)
     bar = 1.3 * statistics.median(theirs) + statistics.median(calls)
     report(
-        "From submission to start (three scripts to submit, one to claim)",
+        "From submission to start (one script to submit, one to claim)",
         plain_Celery_median=ms(statistics.median(theirs)),
         Simrelay_median=ms(statistics.median(ours)),
         ratio=f"{statistics.median(ours) / statistics.median(theirs):8.2f}",
-        aim_1_3_times_plus_one_script_call=ms(bar),
+        one_script_call_that_writes=ms(statistics.median(calls)),
+        aim_1_3_times_plus_that=ms(bar),
         Simrelay_99th_percentile=ms(sorted(ours)[int(0.99 * len(ours))]),
     )
 
