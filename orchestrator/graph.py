@@ -143,7 +143,9 @@ class Supervisor:
             return checked(finished=True, error=why)
         report = next((a for a in summary.artifacts if a.role == "report"), None)
         figures = tuple(a for a in summary.artifacts if a.role == "figure")
-        return checked(finished=True, answer=summary.summary, report=report, figures=figures)
+        # What failed is said loudly: an answer that hides a failed step is worse than none.
+        error = "; ".join(f"step {s.number} ({s.agent}) failed: {s.error}" for s in failed)
+        return checked(finished=True, answer=summary.summary, report=report, figures=figures, error=error)
 
     # ---- edges
 

@@ -254,7 +254,7 @@ class Holder:
 
     async def _finish(self, held: Held, state: RunState) -> bool:
         if state.error:
-            return await self._end(held, records.RunState.FAILED, error=state.error)
+            return await self._end(held, records.RunState.FAILED, error=state.error, answer=state.answer)
         return await self._end(held, records.RunState.SUCCEEDED, answer=state.answer)
 
     async def _wait(self, held: Held, snapshot: Any) -> bool:

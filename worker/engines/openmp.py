@@ -1,12 +1,13 @@
-"""GNU OpenMP for tblite, which expects the system's: a bare Debian has none, but the wheel of PySCF carries one."""
+"""OpenMP for tblite, which expects the system's GNU one: a bare Debian has none, and LLVM's from PyPI stands in."""
 
 from __future__ import annotations
 
 import ctypes
-from importlib.util import find_spec
+from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 
 _NAME = "libgomp.so.1"
+_PACKAGE = "cmeel-libomp"
 
 
 def has_system_openmp() -> bool:
@@ -18,21 +19,16 @@ def has_system_openmp() -> bool:
     return True
 
 
-def carried_openmp() -> Path | None:
-    """Find the library that PySCF carries."""
-    spec = find_spec("pyscf")
-    folders = spec.submodule_search_locations if spec else None
-    found = sorted(Path(next(iter(folders))).glob("lib/libgomp*.so*")) if folders else []
-    return found[0] if found else None
+def installed_openmp() -> Path | None:
+    """Find the folder of LLVM's library, which takes GNU's name and calls."""
+    try:
+        found = [path for path in files(_PACKAGE) or () if path.name == _NAME]
+    except PackageNotFoundError:
+        return None
+    return Path(str(found[0].locate())).parent if found else None
 
 
-def openmp_environment(scratch: Path) -> dict[str, str]:
+def openmp_environment() -> dict[str, str]:
     """Give the variables with which a program finds the library; empty if the system has it."""
-    carried = None if has_system_openmp() else carried_openmp()
-    if carried is None:
-        return {}
-    # The loader looks for a file of exactly that name.
-    folder = scratch / "libraries"
-    folder.mkdir(exist_ok=True)
-    (folder / _NAME).symlink_to(carried)
-    return {"LD_LIBRARY_PATH": str(folder)}
+    folder = None if has_system_openmp() else installed_openmp()
+    return {"LD_LIBRARY_PATH": str(folder)} if folder else {}

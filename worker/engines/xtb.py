@@ -7,7 +7,7 @@ from typing import ClassVar
 from tasks.errors import InputError
 from tasks.specs import QuantumSpec
 from worker.engines.base import Bench, Offer
-from worker.engines.openmp import carried_openmp, has_system_openmp, openmp_environment
+from worker.engines.openmp import has_system_openmp, installed_openmp, openmp_environment
 from worker.engines.quantum import OwnProgram, installed_version, own_command
 from worker.programs.common import QuantumJob
 
@@ -28,7 +28,7 @@ class XTB(OwnProgram):
     def detect(cls) -> Offer | None:
         """Look for the packages ``tblite`` and ``ase``, and for the OpenMP library that tblite needs."""
         version = installed_version("tblite")
-        if version is None or not installed_version("ase") or not (has_system_openmp() or carried_openmp()):
+        if version is None or not installed_version("ase") or not (has_system_openmp() or installed_openmp()):
             return None
         return Offer(
             engine=cls.name,
@@ -39,7 +39,7 @@ class XTB(OwnProgram):
 
     def environment(self, bench: Bench[QuantumSpec]) -> dict[str, str]:
         """Let tblite find OpenMP where the system has none."""
-        return openmp_environment(bench.scratch)
+        return openmp_environment()
 
     def job(self, bench: Bench[QuantumSpec]) -> QuantumJob:
         """Give the calculation, if ALPB has its solvent."""
