@@ -13,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from orchestrator.problems import Problem, of_error, of_validation
 from tasks.errors import InputError
-from tasks.programs import ProgramDeclaration, find_program, validate_parameters
+from tasks.programs import ProgramDeclaration, find_program, validate_parameters, within_limits
 from tasks.specs import JobSpec, ProgramSpec, QuantumSpec, dump_spec, queue_of
 
 _ADAPTER: TypeAdapter[QuantumSpec | ProgramSpec] = TypeAdapter(JobSpec)
@@ -67,7 +67,7 @@ def _check(row: int, data: dict[str, Any], offer: Offer) -> Checked:
         if isinstance(spec, QuantumSpec):
             spec = complete_spec(spec, offer.engines, offer.max_atoms)
         else:
-            _check_program(spec, offer)
+            spec = _check_program(spec, offer)
         refuse_undeclared(queue_of(spec), offer)
     except ValidationError as error:
         return Checked(problems=tuple(of_validation(error, row)))
@@ -76,10 +76,14 @@ def _check(row: int, data: dict[str, Any], offer: Offer) -> Checked:
     return Checked(spec=dump_spec(spec))
 
 
-def _check_program(spec: ProgramSpec, offer: Offer) -> None:
+def _check_program(spec: ProgramSpec, offer: Offer) -> ProgramSpec:
     declared = {name: ProgramDeclaration.model_validate(values) for name, values in offer.programs.items()}
-    if spec.program in declared or not offer.wait_for_worker:
-        validate_parameters(spec, find_program(spec.program, declared))
+    if spec.program not in declared and offer.wait_for_worker:
+        return spec
+    declaration = find_program(spec.program, declared)
+    spec = within_limits(spec, declaration)
+    validate_parameters(spec, declaration)
+    return spec
 
 
 def refuse_undeclared(queue: str, offer: Offer) -> None:

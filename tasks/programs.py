@@ -278,6 +278,16 @@ def validate_parameters(spec: ProgramSpec, declaration: ProgramDeclaration) -> d
     return out
 
 
+def within_limits(spec: ProgramSpec, declaration: ProgramDeclaration) -> ProgramSpec:
+    """Give the spec with what it leaves open set to at most what the program may use."""
+    left_open = {
+        name: most
+        for name, most in declaration.limits.model_dump(exclude_none=True).items()
+        if name not in spec.resources.model_fields_set and getattr(spec.resources, name) > most
+    }
+    return spec.model_copy(update={"resources": spec.resources.model_copy(update=left_open)}) if left_open else spec
+
+
 def check_value(field: str, value: str | int | float | bool, parameter: Parameter) -> ParameterValue:
     """Give one value in its declared type; raises InputError if it is not allowed."""
     remedy = f"Give {_wanted(parameter)}."

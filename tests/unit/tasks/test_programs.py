@@ -17,6 +17,7 @@ from tasks.programs import (
     load_programs,
     render,
     validate_parameters,
+    within_limits,
 )
 from tasks.specs import ProgramSpec, Resources
 
@@ -222,3 +223,15 @@ def test_no_file_declares_no_programs_and_a_wrong_name_is_refused(tmp_path: Path
         load(tmp_path, '[programs."../x"]\ncommand = ["/bin/true"]\nsuccess = "ok"\n')
     with pytest.raises(ConfigurationError, match="programs: is not a table"):
         load(tmp_path, "programs = 1\n")
+
+
+def test_a_walltime_that_is_left_open_is_at_most_the_programs_limit() -> None:
+    declaration = ProgramDeclaration.model_validate(
+        {"command": ["/bin/true"], "success": "ok", "limits": {"walltime": "2 h", "cores": 4}}
+    )
+    assert within_limits(ProgramSpec(program="p"), declaration).resources.walltime_seconds == 7200
+    asked = ProgramSpec.model_validate({"program": "p", "resources": {"walltime": "1 h"}})
+    assert within_limits(asked, declaration) == asked
+    too_long = ProgramSpec.model_validate({"program": "p", "resources": {"walltime": "3 h"}})
+    with pytest.raises(InputError, match="more than p may use"):
+        validate_parameters(within_limits(too_long, declaration), declaration)
