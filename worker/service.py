@@ -73,7 +73,7 @@ class WorkerService:
             if offer.engine != "program":
                 declarations[offer.engine] = {"engine": offer.engine, "version": offer.version, "tasks": offer.tasks}
         for name, declaration in self.host.programs.items():
-            values = declaration.model_dump(mode="json", exclude_none=True)
+            values = declaration.registered().model_dump(mode="json", exclude_none=True)
             declarations[f"program.{name}"] = {"engine": "program", "program": name, "declaration": values}
         tagged = {f"{queue}@{tag}": what for queue, what in declarations.items() for tag in self.host.tags}
         declarations.update(tagged)
