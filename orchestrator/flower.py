@@ -22,6 +22,8 @@ def use_defaults(settings: Settings) -> None:
     os.environ.setdefault("FLOWER_PERSISTENT", "True")
     os.environ.setdefault("FLOWER_DB", str(settings.home / "flower.db"))
     os.environ.setdefault("FLOWER_STATE_SAVE_INTERVAL", "5000")
+    # The arguments hold label, job and run: what people look for.
+    os.environ.setdefault("FLOWER_TASKS_COLUMNS", "name,args,state,received,runtime,worker")
     if not os.environ.get("FLOWER_BASIC_AUTH") and not os.environ.get("FLOWER_AUTH"):
         os.environ["FLOWER_BASIC_AUTH"] = f"{FLOWER_USER}:{secret(settings.home, FLOWER_PASSWORD)}"
 
