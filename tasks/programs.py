@@ -122,14 +122,7 @@ class Limits(Frozen):
     @model_validator(mode="before")
     @classmethod
     def _as_people_write(cls, data: object) -> object:
-        if not isinstance(data, dict):
-            return data
-        data = dict(data)
-        if "memory" in data:
-            data["memory_mb"] = units.memory_mb(data.pop("memory"), "limits.memory")
-        if "walltime" in data:
-            data["walltime_seconds"] = units.duration_seconds(data.pop("walltime"), "limits.walltime")
-        return data
+        return units.amounts(data, "limits")
 
 
 class ProgramDeclaration(Frozen):

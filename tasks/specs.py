@@ -42,14 +42,7 @@ class Resources(Frozen):
     @model_validator(mode="before")
     @classmethod
     def _as_people_write(cls, data: object) -> object:
-        if not isinstance(data, dict):
-            return data
-        data = dict(data)
-        if "memory" in data:
-            data["memory_mb"] = units.memory_mb(data.pop("memory"), "resources.memory")
-        if "walltime" in data:
-            data["walltime_seconds"] = units.duration_seconds(data.pop("walltime"), "resources.walltime")
-        return data
+        return units.amounts(data, "resources")
 
 
 class Molecule(Frozen):

@@ -62,6 +62,18 @@ def duration_seconds(value: object, field: str = "walltime") -> int:
     return round(float(match[1]) * _SECONDS[match[2].lower()])
 
 
+def amounts(data: object, where: str) -> object:
+    """Give a table of resources with ``memory`` and ``walltime``, as people write them, in MB and seconds."""
+    if not isinstance(data, dict):
+        return data
+    data = dict(data)
+    if "memory" in data:
+        data["memory_mb"] = memory_mb(data.pop("memory"), f"{where}.memory")
+    if "walltime" in data:
+        data["walltime_seconds"] = duration_seconds(data.pop("walltime"), f"{where}.walltime")
+    return data
+
+
 def clock(seconds: float) -> str:
     """Show a time span as ``h:mm:ss``."""
     whole = round(seconds)

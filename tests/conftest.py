@@ -8,6 +8,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 import structlog
@@ -18,7 +19,7 @@ from tasks.settings import Settings
 from tasks.store import Store, connect
 
 
-def missing(what: str) -> None:
+def missing(what: str) -> NoReturn:
     """Fail in CI, skip elsewhere: something that the full suite needs is not on this host."""
     if os.environ.get("CI"):
         pytest.fail(f"{what} is missing, and CI must have it")
