@@ -74,6 +74,7 @@ def fail(store: Store, settings: Settings, token: Token, failure: Failure, failu
 def conclude(store: Store, settings: Settings, attempt: Attempt, program: WardedProgram) -> tuple[Verdict, str]:
     """Judge what the program left, keep it, and post the end."""
     token = attempt.token
+    attempt.pulse.phase = "finishing"
     if attempt.order is Order.FENCED:
         return Verdict.FENCED, "the lease was given away; stopped"
     if attempt.order is Order.CANCEL:

@@ -27,6 +27,8 @@ class Pulse:
         When it was answered, on the monotonic clock.
     progress, checkpoint
         What the next renewal stores.
+    phase
+        Where the attempt is: ``running``, then ``finishing``.
     program
         The program whose warden is to hear beats; None before it starts.
     """
@@ -37,6 +39,7 @@ class Pulse:
         self.answered = time.monotonic()
         self.progress: Progress | None = None
         self.checkpoint: Checkpoint | None = None
+        self.phase = "running"
         self.program: WardedProgram | None = None
         self._due = self.answered + settings.beat_seconds
 
@@ -55,7 +58,9 @@ class Pulse:
         """Renew now; where Redis does not answer, the next time is one beat later."""
         self.beat()
         self._due = time.monotonic() + self.settings.beat_seconds
-        call = jobs.renew(self.token, self.settings, progress=self.progress, checkpoint=self.checkpoint)
+        call = jobs.renew(
+            self.token, self.settings, progress=self.progress, checkpoint=self.checkpoint, phase=self.phase
+        )
         try:
             self.answer = self.store.run(call)
         except Unreachable:
