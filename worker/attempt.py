@@ -92,4 +92,5 @@ def stage_checkpoint(attempt: Attempt) -> None:
         return
     if staged:
         attempt.pulse.checkpoint = staged
-        attempt.pulse.renew()
+        if not attempt.pulse.cut_off:
+            attempt.pulse.renew()

@@ -23,6 +23,8 @@ class Pulse:
     ----------
     answer
         What the last renewal answered.
+    cut_off
+        Whether the last renewal was not answered.
     answered
         When it was answered, on the monotonic clock.
     progress, checkpoint
@@ -37,6 +39,7 @@ class Pulse:
         self.store, self.settings, self.token = store, settings, token
         self.answer: RenewAnswer = "ok"
         self.answered = time.monotonic()
+        self.cut_off = False
         self.progress: Progress | None = None
         self.checkpoint: Checkpoint | None = None
         self.phase = "running"
@@ -55,20 +58,22 @@ class Pulse:
             self.program.tell("beat")
 
     def renew(self) -> None:
-        """Renew now; where Redis does not answer, the next time is one beat later."""
+        """Renew now, whether Redis answers or not."""
         self.beat()
-        self._due = time.monotonic() + self.settings.beat_seconds
         call = jobs.renew(
             self.token, self.settings, progress=self.progress, checkpoint=self.checkpoint, phase=self.phase
         )
         try:
             self.answer = self.store.run(call)
         except Unreachable:
-            return
-        finally:
-            self.beat()
-        self.answered = time.monotonic()
-        self.checkpoint = None
+            # A call that waits in vain blocks everything else: not more than half of the time.
+            self.cut_off, pause = True, max(self.settings.beat_seconds, self.settings.renew_timeout_seconds)
+        else:
+            self.cut_off, pause = False, self.settings.beat_seconds
+            self.answered = time.monotonic()
+            self.checkpoint = None
+        self._due = time.monotonic() + pause
+        self.beat()
 
     @property
     def silent_seconds(self) -> float:

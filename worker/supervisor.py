@@ -164,12 +164,14 @@ class Supervisor:
         pause = min(settings.beat_seconds, settings.progress_interval_seconds) / 2
         while not program.why:
             program.listen(pause)
+            if program.why:
+                return
             pulse()
             now = time.monotonic()
             if now >= look_at:
                 look_at = now + settings.progress_interval_seconds
                 self._look(attempt)
-            if now >= copy_at and not program.why:
+            if now >= copy_at:
                 stage_checkpoint(attempt)
                 show_log(attempt)
                 copy_at = time.monotonic() + settings.checkpoint_interval_seconds
@@ -183,7 +185,7 @@ class Supervisor:
         progress = attempt.engine.progress(attempt.bench)
         if progress and progress != attempt.pulse.progress:
             attempt.pulse.progress = progress
-            if attempt.pulse.silent_seconds <= 2 * self.settings.beat_seconds:
+            if not attempt.pulse.cut_off:
                 self.report(progress)
 
     def _obey(self, attempt: Attempt, program: WardedProgram, grace: float) -> None:
