@@ -14,9 +14,16 @@ from typing import Any
 import orjson
 import redis.asyncio
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import WRITES_IDX_MAP, ChannelVersions, Checkpoint, CheckpointMetadata
+from langgraph.checkpoint.base import (
+    WRITES_IDX_MAP,
+    ChannelVersions,
+    Checkpoint,
+    CheckpointMetadata,
+    CheckpointTuple,
+)
 from langgraph.checkpoint.redis.aio import AsyncRedisSaver
-from langgraph.checkpoint.redis.key_registry import CheckpointKeyRegistry
+from langgraph.checkpoint.redis.base import REDIS_KEY_SEPARATOR
+from langgraph.checkpoint.redis.key_registry import WRITE_KEYS_ZSET_PREFIX, CheckpointKeyRegistry
 from langgraph.checkpoint.redis.util import to_storage_safe_id, to_storage_safe_str
 
 from orchestrator.serde import LosslessSerializer
@@ -52,6 +59,35 @@ class FencedSaver(AsyncRedisSaver):
         if "epoch" not in configurable:
             raise LeaseLost(f"run {configurable['thread_id']}: a write without an epoch")
         return str(configurable["thread_id"]), int(configurable["epoch"])
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        """Read a checkpoint with its pending writes in one call; the newest if the config names none."""
+        run = str(config["configurable"]["thread_id"])
+        namespace = config["configurable"].get("checkpoint_ns", "")
+        identity = config["configurable"].get("checkpoint_id", "")
+        found = await self.store.run(
+            runs.read_checkpoint(
+                self._make_redis_checkpoint_latest_key(run, namespace),
+                self._make_redis_checkpoint_key_cached(run, namespace, identity) if identity else "",
+                checkpoint_prefix=f"{self._checkpoint_prefix}{REDIS_KEY_SEPARATOR}",
+                registry_prefix=f"{WRITE_KEYS_ZSET_PREFIX}{REDIS_KEY_SEPARATOR}",
+            )
+        )
+        if found is None:
+            return None
+        document = orjson.loads(found.document)
+        parent = document["parent_checkpoint_id"]
+        stored = document["checkpoint"]
+        pending = [orjson.loads(text) for text in found.writes]
+        here = {"thread_id": run, "checkpoint_ns": namespace}
+        return CheckpointTuple(
+            config={"configurable": {**here, "checkpoint_id": document["checkpoint_id"]}},
+            # Sent tasks stand in a channel of their own since checkpoints of version 4, not in pending sends.
+            checkpoint=self._load_checkpoint(stored, self._recursive_deserialize(stored.get("channel_values", {})), []),
+            metadata=orjson.loads(document["metadata"]),
+            parent_config={"configurable": {**here, "checkpoint_id": parent}} if parent else None,
+            pending_writes=self._load_writes(self.serde, {(w["task_id"], str(w["idx"])): w for w in pending}),
+        )
 
     async def aput(
         self,

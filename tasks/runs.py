@@ -217,6 +217,27 @@ def write_checkpoint(run: str, epoch: int, what: CheckpointWrite) -> Call[None]:
     return call("checkpoint_put", run, epoch, json.dumps(todo), read=read)
 
 
+@dataclass(frozen=True, kw_only=True)
+class CheckpointRead:
+    """What is stored of a checkpoint, as JSON texts: itself and its pending writes."""
+
+    document: str
+    writes: tuple[str, ...]
+
+
+def read_checkpoint(
+    pointer: str, key: str, *, checkpoint_prefix: str, registry_prefix: str
+) -> Call[CheckpointRead | None]:
+    """Read the checkpoint under a key, or the pointer's target if the key is empty; None if there is none."""
+
+    def read(reply: Reply) -> CheckpointRead | None:
+        if reply.answer == "none":
+            return None
+        return CheckpointRead(document=reply.details["document"], writes=tuple(reply.details["writes"] or ()))
+
+    return call("checkpoint_get", pointer, key, checkpoint_prefix, registry_prefix, read=read)
+
+
 def prune_checkpoints(run: str, epoch: int, pointer: str, *, keep: int = 2) -> Call[int]:
     """Delete all but the newest checkpoints, never the pointer's target; gives how many were deleted.
 

@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 from langgraph.checkpoint.base import Checkpoint, empty_checkpoint
+from langgraph.checkpoint.redis.aio import AsyncRedisSaver
+from langgraph.checkpoint.serde.types import INTERRUPT
+from langgraph.types import Interrupt
 
 from orchestrator.saver import FencedSaver, run_config
 from orchestrator.serde import LossyValue
@@ -65,6 +68,30 @@ async def test_a_late_checkpoint_and_late_writes_of_an_overtaken_orchestrator_ar
     found = await saver.aget_tuple(run_config("r1", second.epoch))
     assert found
     assert found.checkpoint["channel_values"]["answer"] == "newer"
+
+
+async def test_a_checkpoint_is_read_back_as_langgraphs_own_saver_reads_it(
+    saver: FencedSaver, store: Store, settings: Settings
+) -> None:
+    store.run(runs.create("r1", "ana", "x"))
+    held = store.run(runs.claim("o1", settings))
+    assert held
+    config = run_config("r1", held.epoch)
+    assert await saver.aget_tuple(config) is None
+    first = await put(saver, held.epoch, {"answer": "one", "list": [1, {"a": None}]})
+    await saver.aput_writes(first, [("answer", "two"), ("history", ["x"])], "task")
+    config["configurable"] |= {"checkpoint_ns": "", "checkpoint_id": first["configurable"]["checkpoint_id"]}
+    second = await saver.aput(config, checkpoint({"answer": "two"}), {"source": "loop", "step": 2}, {})
+    await saver.aput_writes(second, [(INTERRUPT, (Interrupt(value={"batches": ["b"]}, id="i"),))], "other")
+    for wanted in (run_config("r1", 0), first, second):
+        ours = await saver.aget_tuple(wanted)
+        theirs = await AsyncRedisSaver.aget_tuple(saver, wanted)
+        assert ours and theirs
+        assert ours.checkpoint == theirs.checkpoint
+        assert ours.metadata == theirs.metadata
+        assert ours.pending_writes == theirs.pending_writes
+        for mine, other in ((ours.config, theirs.config), (ours.parent_config, theirs.parent_config)):
+            assert mine == other
 
 
 async def test_inbox_entries_leave_with_the_checkpoint_that_holds_their_effect(
