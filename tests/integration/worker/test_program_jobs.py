@@ -31,11 +31,10 @@ def test_a_job_runs_and_its_values_and_log_are_kept(
 def test_a_killed_workers_job_goes_on_from_its_checkpoint_on_another(
     settings: Settings, submitting: Store, start_worker: StartWorker
 ) -> None:
-    first_worker = start_worker("one")
+    workers = {name: start_worker(name) for name in ("one", "two")}
     (first,) = submit(submitting, SLOW)
     eventually(lambda: job(submitting, first).checkpoint, what="a checkpoint is recorded")
-    start_worker("two")
-    first_worker.kill()
+    workers[job(submitting, first).worker.rpartition("-")[0]].kill()
     record = wait_for(submitting, first, JobState.SUCCEEDED, seconds=40)
     log = artifact_path(settings, record, "log").read_text()
     begin = int(log.split()[2])

@@ -45,12 +45,16 @@ def test_a_worker_killed_during_an_scf_is_replaced_within_20_s_and_loses_no_cycl
     settings: Settings, submitting: Store, start_worker: StartWorker
 ) -> None:
     assert settings.lease_seconds == 10
-    first = start_worker("one", cores=1)
+    workers = {name: start_worker(name, cores=1) for name in ("one", "two")}
     (killed,) = submit(submitting, SCF)
-    eventually(lambda: job(submitting, killed).checkpoint, seconds=60, what="a checkpoint of the SCF")
-    start_worker("two", cores=1)
+
+    def half_way() -> bool:
+        checkpoint = job(submitting, killed).checkpoint
+        return checkpoint is not None and checkpoint.number >= 4
+
+    eventually(half_way, seconds=120, what="a checkpoint in the middle of the SCF")
     reached = job(submitting, killed).checkpoint
-    first.kill()
+    workers[job(submitting, killed).worker.rpartition("-")[0]].kill()
     moment = time.monotonic()
     eventually(lambda: job(submitting, killed).attempt == 2, seconds=20, what="the second attempt begins")
     assert time.monotonic() - moment < 20
