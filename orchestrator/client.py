@@ -135,9 +135,9 @@ class Client:
         """Ask why a job has not started."""
         return self._get(f"/jobs/{job}/why", views.Why)
 
-    def cancel_job(self, job: str) -> views.Answered:
-        """Cancel a job."""
-        return self._post(f"/jobs/{job}/cancel", views.Answered)
+    def change_jobs(self, verb: str, body: Mapping[str, Any]) -> views.Changed:
+        """Hold, release, retry, rerun or cancel jobs, or only list which ones that would be (``dry_run``)."""
+        return self._post(f"/jobs/{verb}", views.Changed, body)
 
     # ---- batches
 

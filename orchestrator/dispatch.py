@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 
 from tasks import batches
@@ -9,6 +10,11 @@ from tasks.batches import CHUNK, NewJob, Owner
 from tasks.settings import Settings
 from tasks.specs import dump_spec, spec_hash
 from tasks.store import AsyncStore
+
+
+def job_id(batch: str, index: int) -> str:
+    """Give the id of a job of a user's batch: always the same, and spread over the workspace's folders."""
+    return hashlib.sha256(f"{batch}/{index}".encode()).hexdigest()[:20]
 
 
 def manifest_hash(jobs: Sequence[NewJob]) -> str:

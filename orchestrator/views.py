@@ -94,6 +94,26 @@ class Answered(View):
     state: str = ""
 
 
+class Change(View):
+    """What a change did to one job: ``ok``, ``requested``, ``already``, ``refused``, ``unknown``; or ``would``."""
+
+    job: str
+    answer: str
+    state: str = ""
+    label: str = ""
+    owner: str = ""
+    #: of a retry or rerun: the new job
+    new_job: str = ""
+
+
+class Changed(View):
+    """What a change of jobs did; batch: the one that holds what a retry or rerun made."""
+
+    changes: tuple[Change, ...] = ()
+    batch: str = ""
+    dry_run: bool = False
+
+
 class BatchAnswer(View):
     """A batch, and what became of a change of it: ``created``, ``exists``, ``valid``, ``ok``, …"""
 

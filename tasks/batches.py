@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tasks.errors import Conflict, LeaseLost, NotFound, Refused
+from tasks.results import Checkpoint
 from tasks.scripts import Call, Reply, call
 from tasks.settings import Settings
 from tasks.specs import ProgramSpec, QuantumSpec, canonical_json, dump_spec, engine_of, queue_of
@@ -40,12 +41,14 @@ class Owner:
 
 @dataclass(frozen=True, kw_only=True)
 class NewJob:
-    """A job to be submitted: its id and its exact spec."""
+    """A job to be submitted: its id and its exact spec; of a retry also the restart points that it begins from."""
 
     id: str
     spec: QuantumSpec | ProgramSpec
     priority: int = 5
     retry_of: str = ""
+    checkpoint: Checkpoint | None = None
+    checkpoint_before: Checkpoint | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +117,15 @@ def record_of(job: NewJob, owner: Owner, index: int) -> dict[str, Any]:
         "retry_of": job.retry_of,
         "batch_index": str(index),
         "spec": canonical_json(dump_spec(spec)),
+        **_restart(job),
     }
+
+
+def _restart(job: NewJob) -> dict[str, str]:
+    """Give what a retry's record begins with: the files stay where the old job's attempt left them."""
+    points = {"checkpoint": job.checkpoint, "checkpoint_before": job.checkpoint_before}
+    fields = {name: canonical_json(point.model_dump()) for name, point in points.items() if point}
+    return fields | ({"checkpoint_number": str(job.checkpoint.number)} if job.checkpoint else {})
 
 
 def submit(batch: str, owner: Owner, jobs: Sequence[NewJob], settings: Settings, *, first_index: int = 0) -> Call[int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from typing import Any
 
@@ -10,7 +9,7 @@ from fastapi import APIRouter
 
 from orchestrator.api.context import Api, Context
 from orchestrator.api.shapes import Count, Id, NewBatch, batch_row
-from orchestrator.dispatch import dispatch
+from orchestrator.dispatch import dispatch, job_id
 from tasks import batches, listing
 from tasks.batches import NewJob, Owner
 from tasks.errors import Conflict, NotFound
@@ -37,11 +36,6 @@ async def create(body: NewBatch, api: Context) -> dict[str, Any]:
     owner, manifest = Owner(owner=body.owner), canonical_json({"request": asked})
     await dispatch(api.store, api.settings, body.id, owner, jobs, label=body.label, manifest=manifest)
     return {"answer": "created", **await _shown(body.id, api)}
-
-
-def job_id(batch: str, index: int) -> str:
-    """Give the id of a job of a batch: always the same, and spread over the workspace's folders."""
-    return hashlib.sha256(f"{batch}/{index}".encode()).hexdigest()[:20]
 
 
 def _same(batch: BatchRecord, asked: str) -> bool:

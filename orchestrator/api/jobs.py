@@ -10,7 +10,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 
 from orchestrator.api.context import Api, Context
-from orchestrator.api.shapes import Count, Id, job_row
+from orchestrator.api.shapes import Count, Id, NewChange, job_row
+from orchestrator.changes import Verb, change
 from orchestrator.why import explain
 from tasks import jobs, listing
 from tasks.errors import InputError, NotFound
@@ -127,6 +128,12 @@ async def cancel(job_id: Id, api: Context) -> dict[str, Any]:
     """Cancel a job: at once if it waits; one that runs is told by its next heartbeat."""
     ended = await api.store.run(jobs.cancel(job_id, api.settings))
     return {"job": job_id, "answer": ended.answer, "state": (await _record(job_id, api)).state}
+
+
+@router.post("/{verb}")
+async def change_many(verb: Verb, body: NewChange, api: Context) -> dict[str, Any]:
+    """Hold, release, retry, rerun or cancel the jobs that are named or fit the filters."""
+    return (await change(api.store, api.settings, verb, body)).model_dump(mode="json")
 
 
 async def _record(job_id: str, api: Api) -> JobRecord:

@@ -49,6 +49,25 @@ class NewBatch(Body):
     wait_for_worker: bool = False
 
 
+class NewChange(Body):
+    """Jobs to be changed: named, or all that fit every given filter.
+
+    The caller chooses ``id``, that of the batch which a retry or rerun makes, so sending it twice makes nothing twice.
+    """
+
+    jobs: list[Annotated[str, Field(pattern=NAME)]] = Field(default_factory=list, max_length=20_000)
+    state: str = ""
+    owner: str = ""
+    run: str = ""
+    batch: str = ""
+    queue: str = ""
+    #: every job that the change can touch
+    all: bool = False
+    #: only say which jobs that would be
+    dry_run: bool = False
+    id: str = Field(default="", pattern=rf"{NAME}|^$")
+
+
 def job_row(job: JobRecord) -> dict[str, Any]:
     """Give a job as a row of a listing: without its spec."""
     return job.model_dump(mode="json", exclude={"spec", "checkpoint_before"})

@@ -1,4 +1,4 @@
-"""``simrelay job``: list, info, logs, cancel, why."""
+"""``simrelay job``: list, info, logs, why; what changes jobs stands in ``changes``."""
 
 from __future__ import annotations
 
@@ -141,18 +141,6 @@ def logs(
         return
     note(f"attempt {log.attempt}: {log.path}")
     answer(log.text)
-
-
-@app.command()
-def cancel(job: JobId, as_json: Json = False) -> None:
-    """Cancel a job: at once if it waits, at its next heartbeat if it runs."""
-    with client() as service:
-        ended = service.cancel_job(job)
-    if as_json:
-        print_json(ended)
-        return
-    said = {"ok": "cancelled", "requested": "it runs, and was asked to stop", "already": f"it had ended: {ended.state}"}
-    answer(said.get(ended.answer, ended.answer))
 
 
 @app.command()

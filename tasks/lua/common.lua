@@ -364,10 +364,10 @@ local function admit(now, offer_ms, reserve_ms)
     local job = get_job(cursor.rows[cursor.at])
     cursor.at = cursor.at + 2
     local cores, memory = tonumber(job.cores), tonumber(job.memory_mb)
-    local chosen
+    local fresh, chosen = job.attempt == '0' and (job.checkpoint or '') == ''
     for _, w in ipairs(free) do
       if not w.kept and w.serves[job.queue] and w.free_cores >= cores and w.free_memory >= memory
-        and (w.workspace_seen == '1' or job.attempt == '0')
+        and (w.workspace_seen == '1' or fresh)
         and (not chosen or w.free_cores < chosen.free_cores) then chosen = w end
     end
     if chosen then
@@ -387,7 +387,7 @@ local function admit(now, offer_ms, reserve_ms)
         local keep
         for _, w in ipairs(free) do
           if not w.kept and w.serves[job.queue] and tonumber(w.cores) >= cores and tonumber(w.memory_mb) >= memory
-            and (w.workspace_seen == '1' or job.attempt == '0')
+            and (w.workspace_seen == '1' or fresh)
             and (not keep or w.free_cores > keep.free_cores) then keep = w end
         end
         if keep then keep.kept, room = true, room - 1 end

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from orchestrator.api import Api
-from orchestrator.api.batches import job_id
+from orchestrator.dispatch import job_id
 from tasks import jobs, listing
 from tasks.jobs import Token
 from tasks.records import JobState

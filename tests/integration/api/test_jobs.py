@@ -7,7 +7,7 @@ import json
 import httpx
 import pytest
 
-from orchestrator.api.batches import job_id
+from orchestrator.dispatch import job_id
 from tasks import jobs, listing
 from tasks.settings import Settings
 from tasks.store import Store

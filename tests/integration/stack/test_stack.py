@@ -139,6 +139,7 @@ def test_up_second_up_status_restart_and_down(installation: Installation) -> Non
     submitted = installation.call("batch", "submit", str(rows), "--program", "countdown", "--id", "b1")
     assert (submitted.returncode, submitted.stdout) == (0, "b1\n"), submitted.stderr
     eventually(lambda: installation.json("batch", "show", "b1")["succeeded"] == 2, seconds=60)
+    _change_jobs(installation)
     assert installation.call("down").stdout == "stopped\n"
     assert installation.processes() == []
     stopped = installation.call("status", "--json")
@@ -155,6 +156,26 @@ def test_up_second_up_status_restart_and_down(installation: Installation) -> Non
     for name in ("redis_port", "flower_url", "api_url"):
         assert after[name] == status[name], name
     assert installation.call("down").returncode == 0
+
+
+def _change_jobs(installation: Installation) -> None:
+    """Do the jobs of a batch again, by a filter; what cannot be done is said, with an exit code of its own."""
+    shown = installation.call("job", "rerun", "--batch", "b1", "--dry-run")
+    assert (shown.returncode, len(shown.stdout.splitlines())) == (0, 3)
+    assert "would touch 2 of 2 jobs; nothing was changed" in shown.stderr
+    done = [installation.json("job", "rerun", "--batch", "b1", "--id", "b2") for _ in range(2)]
+    assert done[0] == done[1]
+    new = [row["new_job"] for row in done[0]["changes"]]
+    eventually(lambda: installation.json("batch", "show", "b2")["succeeded"] == 2, seconds=60)
+    ended = installation.call("job", "cancel", *new)
+    assert ended.returncode == 0
+    assert [line.split("  ")[1] for line in ended.stdout.splitlines()] == ["it had ended: SUCCEEDED"] * 2
+    retried = installation.call("job", "retry", new[0])
+    assert (retried.returncode, retried.stdout) == (
+        5,
+        "it is SUCCEEDED, and only FAILED or CANCELLED jobs are retried\n",
+    )
+    assert installation.call("job", "hold").returncode == 2
 
 
 def test_nothing_outlives_a_killed_supervisor_and_a_killed_child_comes_back(installation: Installation) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tasks import workers
 from tests.conftest import eventually
-from tests.integration.store.world import BOB, QUEUE, World, new_job
+from tests.integration.store.world import BOB, QUEUE, World, checkpoint, new_job
 
 
 def test_a_job_that_does_not_fit_waits_while_smaller_ones_run(world: World) -> None:
@@ -121,3 +123,16 @@ def test_an_owner_is_charged_only_for_what_live_workers_hold(world: World) -> No
     world.submit("bob-1", owner=BOB, batch="of bob")
     world.worker("w2")
     assert world.published == ["a", "ada-1"]
+
+
+def test_a_retry_that_begins_from_a_checkpoint_goes_only_to_a_worker_that_sees_the_workspace(world: World) -> None:
+    world.worker("blind", workspace_seen=False)
+    world.submit(replace(new_job("retry"), checkpoint=checkpoint(3)))
+    assert world.job("retry").place == "ready"
+    world.worker("seeing")
+    assert world.offers["retry"].worker == "seeing"
+    token = world.start("retry")
+    # An older restart point is none that advanced
+    assert world.job("retry").checkpoint == checkpoint(3)
+    world.renew(token, number=4)
+    assert world.job("retry").checkpoint_before == checkpoint(3)
