@@ -1,6 +1,7 @@
 """Flower on the application of this process' settings; its own options come from ``FLOWER_*`` variables.
 
-What they leave open: it listens on loopback, asks for the installation's password, and keeps what it has seen.
+Its Terminate and Revoke buttons cancel the job, also with no worker up (``tasks.revoking``).
+What the variables leave open: it listens on loopback, asks for the installation's password, and keeps what it has seen.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ import sys
 
 from orchestrator.stack.secrets import FLOWER_PASSWORD, secret
 from orchestrator.stack.state import FLOWER_USER
-from tasks.celery_app import make_app
 from tasks.errors import ConfigurationError, SimrelayError
+from tasks.revoking import make_revoking_app
 from tasks.settings import Settings, load_settings
 
 
@@ -40,7 +41,7 @@ def main() -> None:
     if not settings.redis_url.get_secret_value():
         raise ConfigurationError("SIMRELAY_REDIS_URL is not set: Flower needs the Redis of its installation")
     use_defaults(settings)
-    make_app(settings).start(["--quiet", "flower"])
+    make_revoking_app(settings).start(["--quiet", "flower"])
 
 
 if __name__ == "__main__":

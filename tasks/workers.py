@@ -96,3 +96,8 @@ def leave(worker: str, state: Literal["draining", "stopping", "gone"], settings:
 def celery_queue(worker: str) -> str:
     """Give the name of the worker's own Celery queue."""
     return f"worker.{worker}"
+
+
+def celery_hostname(worker: str) -> str:
+    """Give the worker's name in Celery's events and in Flower."""
+    return f"simrelay@{worker}"

@@ -24,9 +24,10 @@ from tasks.reconcile import reconcile_once
 from tasks.results import Progress
 from tasks.settings import Settings
 from tasks.store import Store, connect
-from tasks.workers import Registration, celery_queue
+from tasks.workers import Registration, celery_hostname, celery_queue
 from tasks.workspace import PROOF_FILE
 from worker.attempt import Verdict
+from worker.control import take_over_revoke
 from worker.engines.base import Engine, Offer
 from worker.engines.registry import make_engine
 from worker.running import running
@@ -97,7 +98,7 @@ class WorkerService:
     @property
     def hostname(self) -> str:
         """The worker's name in Celery and Flower."""
-        return f"simrelay@{self.id}"
+        return celery_hostname(self.id)
 
     def workspace_seen(self) -> bool:
         """Prove that this host sees the orchestrator's workspace: the token there is the one in Redis."""
@@ -169,6 +170,7 @@ class WorkerService:
                 self.timer.cancel()
 
         self.app.steps["consumer"].add(Beat)
+        take_over_revoke(self.app, lambda: self.store)
         signals.worker_shutting_down.connect(lambda **_: self.leave("stopping"), weak=False)
         signals.worker_shutdown.connect(lambda **_: self.leave("gone"), weak=False)
         signals.worker_process_init.connect(lambda **_: self.__dict__.pop("store", None), weak=False)

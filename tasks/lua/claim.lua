@@ -9,7 +9,8 @@ if job.state == 'RUNNING' and job.worker == worker
   and redis.call('HGET', P .. 'attempt:' .. id .. ':' .. job.attempt, 'claim_id') == claim then
   -- the reply was lost, and the same claim asks again
 elseif job.state ~= 'QUEUED' or job.place ~= 'offered' or job.worker ~= worker or job.task_id ~= task_id then
-  return reply('gone', { state = job.state })
+  local ended_here = job.state == 'CANCELLED' and job.task_id == task_id -- so that Flower does not show it as rejected
+  return reply(ended_here and 'cancelled' or 'gone', { state = job.state })
 else
   if cancelled(job) then
     finish(job, 'CANCELLED', now)
