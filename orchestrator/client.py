@@ -174,6 +174,14 @@ class Client:
         """List live workers."""
         return [views.WorkerView.model_validate(row) for row in self._ask("GET", "/workers", {})["workers"]]
 
+    def drain_worker(self, worker: str, *, finish_current: bool) -> views.WorkerAnswer:
+        """Have a worker take no more work, give back or finish what it runs, and end."""
+        return self._post(f"/workers/{worker}/drain", views.WorkerAnswer, {"finish_current": finish_current})
+
+    def resume_worker(self, worker: str) -> views.WorkerAnswer:
+        """Let a worker take work again."""
+        return self._post(f"/workers/{worker}/resume", views.WorkerAnswer)
+
     def status(self) -> views.StatusView:
         """Count jobs and runs by state."""
         return self._get("/status", views.StatusView)

@@ -94,6 +94,14 @@ class Answered(View):
     state: str = ""
 
 
+class WorkerAnswer(View):
+    """What became of a change of a worker."""
+
+    worker: str
+    answer: str
+    state: str
+
+
 class Change(View):
     """What a change did to one job: ``ok``, ``requested``, ``already``, ``refused``, ``unknown``; or ``would``."""
 

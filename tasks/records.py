@@ -207,6 +207,8 @@ class WorkerRecord(Record):
     queues: Annotated[tuple[str, ...], BeforeValidator(_list)] = ()
     engines: Annotated[tuple[EngineOffer, ...], BeforeValidator(_list)] = ()
     workspace_seen: bool = False
+    #: why it is quarantined
+    reason: str = ""
     celery_queue: str = ""
     hostname: str = ""
     beat: Moment = Field(default=None, alias="beat_ms")

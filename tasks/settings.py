@@ -13,6 +13,9 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from tasks.errors import ConfigurationError
 
+#: what a worker that stops needs to keep checkpoints, post ends and close its pool
+_LEAVING_SECONDS = 5.0
+
 
 def default_home() -> Path:
     """Give the folder of this installation's data if ``SIMRELAY_HOME`` does not name another."""
@@ -42,6 +45,8 @@ class Settings(BaseSettings):
     kill_grace_seconds: float = Field(default=5.0, gt=0)
     #: how long an offer waits for its worker before it is made again
     offer_seconds: float = Field(default=30.0, gt=0)
+    #: how long a worker that is told to stop may take, whatever its engines do
+    stop_grace_seconds: float = Field(default=60.0, gt=0)
     #: how long a worker cut off from Redis goes on computing
     cut_off_grace_seconds: float = Field(default=900.0, gt=0)
     #: how often an engine's checkpoint is copied to the workspace
@@ -89,6 +94,11 @@ class Settings(BaseSettings):
     def scratch(self) -> Path:
         """The node-local folder that engines work in."""
         return self.scratch_path or self.home / "scratch"
+
+    @property
+    def preempt_grace_seconds(self) -> float:
+        """How long a program may take to stop on a worker that stops: what hearing, killing and leaving leave of it."""
+        return max(0.0, self.stop_grace_seconds - self.beat_seconds - self.kill_grace_seconds - _LEAVING_SECONDS)
 
     def lease_ms(self) -> int:
         """Length of a lease in milliseconds, the unit of the scripts."""

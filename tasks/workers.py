@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from tasks.batches import admission
-from tasks.scripts import Call, call
+from tasks.scripts import Call, Reply, call
 from tasks.settings import Settings
 
 
@@ -68,29 +68,39 @@ def register(worker: Registration, settings: Settings) -> Call[str]:
     )
 
 
-def beat(worker: str, settings: Settings, *, running: dict[str, tuple[int, int]], workspace_seen: bool) -> Call[str]:
-    """Say that a worker lives; gives its state, or ``unknown`` if it has to register again.
+@dataclass(frozen=True, kw_only=True)
+class Heard:
+    """What a heartbeat was answered: the worker's state (``unknown``: register again), and how many jobs it holds."""
+
+    state: str
+    held: int = 0
+
+
+def beat(worker: str, settings: Settings, *, running: dict[str, tuple[int, int]], workspace_seen: bool) -> Call[Heard]:
+    """Say that a worker lives.
 
     ``running``: cores and memory in MB of every job that it physically runs; those that it no longer holds count
     against its capacity.
     """
-    return call(
-        "worker_beat",
-        worker,
-        settings.lease_ms(),
-        json.dumps(running),
-        int(workspace_seen),
-        *admission(settings),
-        read=lambda reply: str(reply.details.get("state", reply.answer)),
-    )
+
+    def read(reply: Reply) -> Heard:
+        return Heard(**reply.details) if reply.answer == "ok" else Heard(state=reply.answer)
+
+    times = admission(settings)
+    return call("worker_beat", worker, settings.lease_ms(), json.dumps(running), int(workspace_seen), *times, read=read)
 
 
 def leave(worker: str, state: Literal["draining", "stopping", "gone"], settings: Settings) -> Call[str]:
     """Take no more work (draining), also give back what runs (stopping), or leave for good (gone).
 
-    Offers that it did not take go to others.
+    Offers that it did not take go to others. Answers ``ok`` or ``unknown``.
     """
-    return call("worker_leave", worker, state, *admission(settings), read=lambda reply: reply.answer)
+    return call("worker_state", worker, state, *admission(settings), read=lambda reply: reply.answer)
+
+
+def resume(worker: str, settings: Settings) -> Call[str]:
+    """Let a worker that drains or is quarantined take work again: ``ok``, ``refused`` (it stops) or ``unknown``."""
+    return call("worker_state", worker, "active", *admission(settings), read=lambda reply: reply.answer)
 
 
 def celery_queue(worker: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import secrets
+import signal
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from typing import Any
 import structlog
 from celery import Celery, Task, bootsteps, signals
 from celery.exceptions import Ignore, Reject, Retry
+from celery.worker import state as celery_state
 
 from tasks import __version__, workers
 from tasks.celery_app import BROKER_ERRORS, make_app, publisher, task_name
@@ -34,6 +36,9 @@ from worker.running import running
 from worker.supervisor import Supervisor
 
 log = structlog.get_logger()
+
+#: states in which a worker ends by itself once it holds nothing
+_LEAVING = ("draining", "stopping")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +60,7 @@ class WorkerService:
         self.settings, self.host = settings, host
         self.id = f"{host.name}-{secrets.token_hex(4)}"
         self.app: Celery = make_app(settings)
+        self.state = "active"
         self._engines = {offer.engine: make_engine(offer, host.programs) for offer in host.offers}
 
     # Connections and the supervisor are made where they are first used: in the main process, and in each pool child.
@@ -125,19 +131,39 @@ class WorkerService:
     def beat(self) -> None:
         """Say that this worker lives, and do a round of reconciling; never fails."""
         try:
-            state = self.store.run(
-                workers.beat(
-                    self.id,
-                    self.settings,
-                    running=running(self.settings, self.id),
-                    workspace_seen=self.workspace_seen(),
-                )
+            runs = running(self.settings, self.id)
+            heard = self.store.run(
+                workers.beat(self.id, self.settings, running=runs, workspace_seen=self.workspace_seen())
             )
-            if state == "unknown":
+            if heard.state == "unknown":
                 self.register()
+                self._stay_as_told()
+            else:
+                self.state = heard.state
+            if self.state in _LEAVING and not heard.held and not runs:
+                log.info("worker_drained", worker=self.id)
+                celery_state.should_stop = os.EX_OK
             reconcile_once(self.store, self.app, self.settings)
         except (Unreachable, *BROKER_ERRORS) as error:
             log.warning("beat_failed", worker=self.id, error=str(error))
+
+    def _stay_as_told(self) -> None:
+        """Drain on although the registration that said so is gone."""
+        match self.state:
+            case "draining" | "stopping" as state:
+                self.store.run(workers.leave(self.id, state, self.settings))
+
+    def stop(self) -> None:
+        """Take no more work, give back what runs, and be gone within the grace whatever engines and disks do."""
+
+        def cut_short(*_: object) -> None:
+            # Pool children end with their main process, wardens with theirs; what was held goes back with its lease.
+            log.warning("stop_grace_is_over", worker=self.id)
+            os._exit(os.EX_TEMPFAIL)
+
+        signal.signal(signal.SIGALRM, cut_short)
+        signal.setitimer(signal.ITIMER_REAL, self.settings.stop_grace_seconds)
+        self.leave("stopping")
 
     def leave(self, state: str) -> None:
         """Take no more work and give back what runs (stopping), or leave for good (gone)."""
@@ -171,7 +197,7 @@ class WorkerService:
 
         self.app.steps["consumer"].add(Beat)
         take_over_revoke(self.app, lambda: self.store)
-        signals.worker_shutting_down.connect(lambda **_: self.leave("stopping"), weak=False)
+        signals.worker_shutting_down.connect(lambda **_: self.stop(), weak=False)
         signals.worker_shutdown.connect(lambda **_: self.leave("gone"), weak=False)
         signals.worker_process_init.connect(lambda **_: self.__dict__.pop("store", None), weak=False)
         self.app.Worker(

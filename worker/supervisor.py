@@ -198,7 +198,7 @@ class Supervisor:
             attempt.order = Order.CANCEL
             program.tell("kill")
         elif answer == "yield" and not attempt.order:
-            self._order(attempt, program, Order.PREEMPT, grace)
+            self._order(attempt, program, Order.PREEMPT, min(grace, self.settings.preempt_grace_seconds))
 
     @staticmethod
     def _order(attempt: Attempt, program: WardedProgram, order: Order, grace: float) -> None:

@@ -1,4 +1,4 @@
-"""Routes about the installation as a whole: health, counts, workers, schemas."""
+"""Routes about the installation as a whole: health, counts, schemas."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from redis.exceptions import RedisError
 
 from orchestrator.api.context import Context
 from orchestrator.state import state_schema
-from tasks import __version__, counts, listing
+from tasks import __version__, counts
 from tasks.specs import JobSpec
 
 open_routes = APIRouter()
@@ -33,17 +33,6 @@ async def status(api: Context) -> dict[str, Any]:
     """Count jobs and runs by state."""
     counted = await counts.count(api.store)
     return counted.model_dump(mode="json") | {"version": __version__, "workspace": str(api.settings.workspace)}
-
-
-@router.get("/workers")
-async def workers(api: Context) -> dict[str, Any]:
-    """List live workers, and what their jobs take of them."""
-    rows = (await api.store.run(listing.workers())).rows
-    held = await counts.held(api.store, [worker.id for worker in rows])
-    return {
-        "workers": [worker.model_dump(mode="json") | {"held": held[worker.id].model_dump()} for worker in rows],
-        "declared": await api.store.run(listing.declared()),
-    }
 
 
 @router.get("/schema")

@@ -68,6 +68,13 @@ class NewChange(Body):
     id: str = Field(default="", pattern=rf"{NAME}|^$")
 
 
+class Drain(Body):
+    """How a worker drains."""
+
+    #: finish what runs instead of giving it back
+    finish_current: bool = False
+
+
 def job_row(job: JobRecord) -> dict[str, Any]:
     """Give a job as a row of a listing: without its spec."""
     return job.model_dump(mode="json", exclude={"spec", "checkpoint_before"})

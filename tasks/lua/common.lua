@@ -13,7 +13,8 @@
 --   ready:<queue>:<owner>        sorted set job -> rank: (9 - priority) * 1e14 + sequence
 --   delayed, offered, leased     sorted sets job -> moment: not before, offered until, leased until
 --   workers                      sorted set worker -> alive until
---   worker:<id>                  hash: what it registered; `state` is active, draining, stopping or gone (kept 7 days)
+--   worker:<id>                  hash: what it registered; `state` is active, draining, stopping,
+--                                quarantined (`reason` says why) or gone (kept 7 days); `failed_starts` counts in a row
 --   worker:<id>:held             hash job -> "cores memory owner": offers and leases. With what a beat tells of jobs that
 --                                run unheld (`extra_cores`, `extra_memory_mb` of worker:<id>), all that counts as used
 --   declared                     hash queue -> JSON of what was declared for it last: all that was ever served
@@ -217,6 +218,16 @@ local function back(job, now, delay_ms)
   else
     enter_ready(job)
   end
+end
+
+-- Give the offers that a worker has not taken to others; gives how many jobs it still holds.
+local function take_offers_back(worker, now)
+  local left = 0
+  for _, id in ipairs(redis.call('HKEYS', P .. 'worker:' .. worker .. ':held')) do
+    local job = get_job(id)
+    if job.place == 'offered' then back(job, now) else left = left + 1 end
+  end
+  return left
 end
 
 -- May this attempt still say how it ended? 'yes'; 'same' if it has said so before; 'fenced' if nobody listens any more.

@@ -80,12 +80,7 @@ if now >= guard then
     end
   end
   for _, id in ipairs(redis.call('ZRANGEBYSCORE', P .. 'workers', 0, int(now), 'LIMIT', 0, 100)) do
-    local left = 0
-    for _, job_id in ipairs(redis.call('HKEYS', P .. 'worker:' .. id .. ':held')) do
-      local job = get_job(job_id)
-      if job.place == 'offered' then back(job, now) else left = left + 1 end
-    end
-    if left == 0 then
+    if take_offers_back(id, now) == 0 then
       redis.call('ZREM', P .. 'workers', id)
       redis.call('HSET', P .. 'worker:' .. id, 'state', 'gone')
       redis.call('EXPIRE', P .. 'worker:' .. id, 7 * 86400)

@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- A worker's own heartbeat. What it physically runs of jobs that it no longer holds counts against its capacity.
 -- ARGV: worker, alive_ms, JSON {job: [cores, memory_mb]} of what it runs, workspace seen (0 or 1), offer_ms, reserve_ms.
--- Answers: ok {state}, unknown (register again).
+-- Answers: ok {state, held (its offers and leases)}, unknown (register again).
 local id, now = ARGV[1], now_ms()
 local state = redis.call('HGET', P .. 'worker:' .. id, 'state')
 if not state or state == 'gone' then return reply('unknown') end
@@ -15,4 +15,5 @@ end
 redis.call('HSET', P .. 'worker:' .. id, 'beat_ms', int(now), 'extra_cores', int(extra_cores),
   'extra_memory_mb', int(extra_memory), 'workspace_seen', ARGV[4])
 redis.call('ZADD', P .. 'workers', int(now + tonumber(ARGV[2])), id)
-return reply('ok', { state = state, offers = admit(now, tonumber(ARGV[5]), tonumber(ARGV[6])) })
+local offers = admit(now, tonumber(ARGV[5]), tonumber(ARGV[6]))
+return reply('ok', { state = state, held = redis.call('HLEN', P .. 'worker:' .. id .. ':held'), offers = offers })

@@ -79,7 +79,7 @@ def test_a_worker_that_still_runs_something_else_is_not_given_more_than_it_has_r
     world.worker("w1", cores=2)
     world.submit(new_job("a", cores=2))
     beat = workers.beat("w1", world.settings, running={"old": (1, 100)}, workspace_seen=True)
-    assert world.store.run(beat) == "active"
+    assert world.store.run(beat).state == "active"
     assert world.claim("a").answer == "no_room"
     assert (world.state("a"), world.job("a").place) == (JobState.QUEUED, "ready")
     world.store.run(workers.beat("w1", world.settings, running={}, workspace_seen=True))
@@ -128,7 +128,7 @@ def test_renewals_of_a_worker_that_stops_answer_yield(world: World) -> None:
     assert [world.job(job).place for job in ("a", "b")] == ["ready", "ready"]
     world.store.run(workers.leave("w1", "gone", world.settings))
     assert world.store.run(listing.workers()).rows == ()
-    assert world.store.run(workers.beat("w1", world.settings, running={}, workspace_seen=True)) == "unknown"
+    assert world.store.run(workers.beat("w1", world.settings, running={}, workspace_seen=True)).state == "unknown"
 
 
 def test_a_worker_that_leaves_hands_its_offers_to_others(world: World) -> None:
