@@ -42,6 +42,10 @@ def _not_offered(job: str, said: dict[str, Any]) -> str:
         alive = f"; {len(workers)} other worker{'s are' if len(workers) != 1 else ' is'} alive" if workers else ""
         return f"No live worker offers {queue}{ever}{alive}."
     active = [worker for worker in serving if worker["state"] == "active"]
+    quarantined = [worker for worker in serving if worker["state"] == "quarantined"]
+    if not active and quarantined:
+        one = quarantined[0]
+        return f"Worker {one['id']}, which offers {queue}, is quarantined: {one['reason'].rstrip('.')}."
     if not active:
         return f"Every worker that offers {queue} is stopping and takes no more work."
     if all(worker["cores"] < cores for worker in active):

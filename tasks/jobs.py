@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -70,8 +71,9 @@ def renew(
     progress: Progress | None = None,
     checkpoint: Checkpoint | None = None,
     phase: str = "running",
+    last_lines: Sequence[str] = (),
 ) -> Call[RenewAnswer]:
-    """Extend a lease and store how far the attempt is."""
+    """Extend a lease and store how far the attempt is; its last lines are the evidence if its host goes down."""
     return call(
         "renew",
         token.job,
@@ -81,6 +83,7 @@ def renew(
         canonical_json(progress.model_dump(exclude_none=True)) if progress else "",
         canonical_json(checkpoint.model_dump()) if checkpoint else "",
         phase,
+        canonical_json(list(last_lines)) if last_lines else "",
         read=_answer,
     )
 
@@ -145,13 +148,20 @@ def finish(
     )
 
 
-Requeue = Literal["failed", "preempted", "walltime"]
+Requeue = Literal["failed", "preempted", "walltime", "host"]
+#: attempts in a row that fail before their program starts, after which a worker is quarantined
+QUARANTINE_AFTER = 3
+#: hosts on which a job may fail before its program starts until that counts as the job's own failure
+FAULT_HOSTS = 3
 
 
 def requeue(
     token: Token, how: Requeue, settings: Settings, *, failure: Failure | None = None, delay_seconds: float = 0.0
 ) -> Call[Ended]:
-    """Give a job back without a result; ``failed`` uses up its failure budget, the others do not."""
+    """Give a job back without a result; ``failed`` uses up its failure budget, the others do not.
+
+    ``host``: its program did not start, by the host's fault; a worker that does nothing else is quarantined.
+    """
     return call(
         "requeue",
         token.job,
@@ -162,6 +172,8 @@ def requeue(
         round(delay_seconds * 1000),
         settings.failure_budget,
         *admission(settings),
+        QUARANTINE_AFTER,
+        FAULT_HOSTS,
         read=_ended,
     )
 

@@ -131,13 +131,16 @@ class AttemptRecord(Record):
     claim_id: str
     worker: str
     host: str
-    #: ``open``, ``lost``, ``done``, ``failed``, ``preempted``, ``walltime``, ``parked`` or ``cancelled``
+    #: ``open``, ``lost``, ``done``, ``failed``, ``preempted``, ``walltime``, ``host``, ``parked`` or
+    #: ``cancelled``
     how: str
     phase: str = ""
     progress: JsonProgress = None
     checkpoint_from: JsonCheckpoint = None
     checkpoint: JsonCheckpoint = None
     failure: JsonFailure = None
+    #: of the program's output, as the newest renewal told them
+    last_lines: Annotated[tuple[str, ...], BeforeValidator(_list)] = ()
     started: Moment = Field(default=None, alias="started_ms")
     ended: Moment = Field(default=None, alias="ended_ms")
 

@@ -47,6 +47,8 @@ class Settings(BaseSettings):
     offer_seconds: float = Field(default=30.0, gt=0)
     #: how long a worker that is told to stop may take, whatever its engines do
     stop_grace_seconds: float = Field(default=60.0, gt=0)
+    #: how often a worker that quarantined itself tests whether it works again
+    quarantine_test_seconds: float = Field(default=60.0, gt=0)
     #: how long a worker cut off from Redis goes on computing
     cut_off_grace_seconds: float = Field(default=900.0, gt=0)
     #: how often an engine's checkpoint is copied to the workspace

@@ -80,6 +80,17 @@ def show_log(attempt: Attempt) -> None:
         log.debug("log_not_shown", job=attempt.token.job, error=str(error))
 
 
+def last_lines(path: Path) -> tuple[str, ...]:
+    """Read the last lines of a program's output, short enough to be told with each renewal; none if there are none."""
+    try:
+        with path.open("rb") as stream:
+            stream.seek(max(0, path.stat().st_size - 2000))
+            text = stream.read(2000).decode(errors="replace")
+    except OSError:
+        return ()
+    return tuple(line[:200] for line in text.splitlines()[-5:] if line.strip())
+
+
 def stage_checkpoint(attempt: Attempt) -> None:
     """Copy the program's newest restart point to the workspace, if there is a newer one than the last."""
     snapshot = attempt.engine.snapshot(attempt.bench)

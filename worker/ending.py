@@ -66,7 +66,8 @@ def fail(store: Store, settings: Settings, token: Token, failure: Failure, failu
         end = jobs.finish(token, JobState.FAILED, settings, failure=failure)
     else:
         delay = retry_delay_seconds(failures, settings)
-        end = jobs.requeue(token, "failed", settings, failure=failure, delay_seconds=delay)
+        how: jobs.Requeue = "host" if failure.before_start else "failed"
+        end = jobs.requeue(token, how, settings, failure=failure, delay_seconds=delay)
     ended = post(store, settings, end)
     return _verdict(ended, "failed" if ended.state is JobState.FAILED else "requeued", text)
 

@@ -27,7 +27,7 @@ class Pulse:
         Whether the last renewal was not answered.
     answered
         When it was answered, on the monotonic clock.
-    progress, checkpoint
+    progress, checkpoint, last_lines
         What the next renewal stores.
     phase
         Where the attempt is: ``running``, then ``finishing``.
@@ -42,6 +42,7 @@ class Pulse:
         self.cut_off = False
         self.progress: Progress | None = None
         self.checkpoint: Checkpoint | None = None
+        self.last_lines: tuple[str, ...] = ()
         self.phase = "running"
         self.program: WardedProgram | None = None
         self._due = self.answered + settings.beat_seconds
@@ -61,7 +62,12 @@ class Pulse:
         """Renew now, whether Redis answers or not."""
         self.beat()
         call = jobs.renew(
-            self.token, self.settings, progress=self.progress, checkpoint=self.checkpoint, phase=self.phase
+            self.token,
+            self.settings,
+            last_lines=self.last_lines,
+            progress=self.progress,
+            checkpoint=self.checkpoint,
+            phase=self.phase,
         )
         try:
             self.answer = self.store.run(call)

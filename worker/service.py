@@ -7,6 +7,7 @@ import platform
 import secrets
 import signal
 import socket
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -33,6 +34,7 @@ from worker.control import take_over_revoke
 from worker.engines.base import Engine, Offer
 from worker.engines.registry import make_engine
 from worker.running import running
+from worker.selftest import self_test
 from worker.supervisor import Supervisor
 
 log = structlog.get_logger()
@@ -61,6 +63,7 @@ class WorkerService:
         self.id = f"{host.name}-{secrets.token_hex(4)}"
         self.app: Celery = make_app(settings)
         self.state = "active"
+        self._test_at = 0.0
         self._engines = {offer.engine: make_engine(offer, host.programs) for offer in host.offers}
 
     # Connections and the supervisor are made where they are first used: in the main process, and in each pool child.
@@ -139,13 +142,27 @@ class WorkerService:
                 self.register()
                 self._stay_as_told()
             else:
+                if heard.state != self.state:
+                    self._test_at = time.monotonic() + self.settings.quarantine_test_seconds
                 self.state = heard.state
+            if self.state == "quarantined":
+                self._test()
             if self.state in _LEAVING and not heard.held and not runs:
                 log.info("worker_drained", worker=self.id)
                 celery_state.should_stop = os.EX_OK
             reconcile_once(self.store, self.app, self.settings)
         except (Unreachable, *BROKER_ERRORS) as error:
             log.warning("beat_failed", worker=self.id, error=str(error))
+
+    def _test(self) -> None:
+        """Take work again once this host is able to start jobs."""
+        if time.monotonic() < self._test_at:
+            return
+        self._test_at = time.monotonic() + self.settings.quarantine_test_seconds
+        found = self_test(self.settings, self._engines.values())
+        log.warning("worker_quarantined", worker=self.id, trouble=found)
+        if not found:
+            self.store.run(workers.resume(self.id, self.settings))
 
     def _stay_as_told(self) -> None:
         """Drain on although the registration that said so is gone."""

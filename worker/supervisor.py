@@ -26,7 +26,7 @@ from tasks.settings import Settings
 from tasks.specs import canonical_json, dump_spec, parse_spec
 from tasks.store import Store
 from worker import ending
-from worker.attempt import Attempt, Order, Verdict, show_log, stage_checkpoint
+from worker.attempt import OUTPUT, Attempt, Order, Verdict, last_lines, show_log, stage_checkpoint
 from worker.engines.base import Bench, Engine
 from worker.environment import engine_environment
 from worker.pulse import Pulse
@@ -182,6 +182,7 @@ class Supervisor:
                 self._order(attempt, program, Order.CUT_OFF, grace)
 
     def _look(self, attempt: Attempt) -> None:
+        attempt.pulse.last_lines = last_lines(attempt.bench.scratch / OUTPUT)
         progress = attempt.engine.progress(attempt.bench)
         if progress and progress != attempt.pulse.progress:
             attempt.pulse.progress = progress

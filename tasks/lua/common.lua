@@ -3,8 +3,8 @@
 --
 --   sequence                     counter; gives every job, batch and run its age
 --   job:<id>                     hash: the job's record (tasks/records.py); `place` names the one set it stands in
---   attempt:<job>:<n>            hash: one attempt; `how` is open, lost, done, failed, preempted, walltime, parked,
---                                cancelled
+--   attempt:<job>:<n>            hash: one attempt; `how` is open, lost, done, failed, preempted, walltime, host,
+--                                parked, cancelled
 --   job:<id>:batches             set: batches that this job filled with children
 --   jobs, state:<STATE>, owner:<owner>, queue:<queue>, run-jobs:<run>
 --                                sorted sets job -> sequence, for listings (queue: only jobs that have not ended)

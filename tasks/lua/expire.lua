@@ -48,6 +48,21 @@ local function remember(holder, id)
   redis.call('PEXPIRE', P .. 'lost:' .. holder, int(lease))
 end
 
+-- What a job that took hosts down last said on each of them.
+local function last_words(job, suspects)
+  local words = {}
+  for n = 1, tonumber(job.attempt) do
+    local a = read(P .. 'attempt:' .. job.id .. ':' .. n)
+    if a.how == 'lost' and string.find(' ' .. suspects .. ' ', ' ' .. a.host .. ' ', 1, true) then
+      local lines = a.last_lines and cjson.decode(a.last_lines) or {}
+      if #lines == 0 and (a.progress or '') ~= '' then lines = { cjson.decode(a.progress).text } end
+      if #lines == 0 then lines = { 'no output was seen' } end
+      for _, line in ipairs(lines) do words[#words + 1] = a.host .. ': ' .. line end
+    end
+  end
+  return words
+end
+
 local lost, gone, runs = {}, {}, {}
 if now >= guard then
   local hosts, silent = silence(P .. 'leased', function(id)
@@ -70,8 +85,7 @@ if now >= guard then
     remember(host, id)
     local _, count = string.gsub(suspects, '%S+', '')
     if count >= tonumber(ARGV[2]) and not cancelled(job) then
-      local last = job.progress and job.progress ~= '' and cjson.decode(job.progress).text
-      local failure = { error_class = 'poison', evidence = { last or 'no progress was reported' }, permanent = true,
+      local failure = { error_class = 'poison', evidence = last_words(job, suspects), permanent = true,
         message = 'took ' .. count .. ' hosts down without its checkpoint advancing: ' .. suspects,
         remedy = 'Look at its last output on these hosts before you run it again.' }
       finish(job, 'FAILED', now, { failure = cjson.encode(failure) })

@@ -13,7 +13,10 @@ if accepted ~= n and (how_then ~= 'lost' or state ~= 'SUCCEEDED') then
   return reply('not_lost', { state = job.state })
 end
 local how, fields = ARGV[6], cjson.decode(ARGV[7])
-if state == 'SUCCEEDED' then fields.accepted_attempt = accepted end
+if state == 'SUCCEEDED' then
+  fields.accepted_attempt = accepted
+  redis.call('HDEL', P .. 'worker:' .. attempt.worker, 'failed_starts')
+end
 if job.state ~= 'RUNNING' and cancelled(job) then
   state, how, fields = 'CANCELLED', 'cancelled', {}
 elseif state == 'FAILED' and cancelled(job) then

@@ -6,6 +6,7 @@ names the commands to run there, and reads what they leave.
 
 from __future__ import annotations
 
+import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -98,6 +99,11 @@ class Engine(ABC, Generic[Spec]):
     @abstractmethod
     def detect(cls) -> Offer | None:
         """Find this engine on this host; None if it is not there."""
+
+    def trouble(self) -> str:
+        """Say why its program cannot be started on this host now; empty: it can."""
+        command = self.offer.command
+        return "" if not command or shutil.which(command[0]) else f"{command[0]} is not there"
 
     def stop_grace(self, spec: Spec) -> float:
         """Give the seconds that the program of ``spec`` needs to write a checkpoint and stop after SIGTERM."""

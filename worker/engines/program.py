@@ -44,6 +44,11 @@ class Program(Engine[ProgramSpec]):
         there = tuple(name for name, program in sorted(declared.items()) if shutil.which(program.command[0]))
         return Offer(engine=cls.name, version="", command=(), tasks=there) if there else None
 
+    def trouble(self) -> str:
+        """Name a declared program that this host has not."""
+        gone = [p.command[0] for p in self.declarations.values() if not shutil.which(p.command[0])]
+        return f"{gone[0]} is not there" if gone else ""
+
     def stop_grace(self, spec: ProgramSpec) -> float:
         """Give the seconds that the program needs to write a checkpoint and stop after SIGTERM."""
         return self._declaration(spec).stop_grace_seconds
