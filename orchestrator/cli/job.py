@@ -10,7 +10,7 @@ from orchestrator.cli.connect import client
 from orchestrator.cli.output import Json, ago, answer, moment, more, note, print_json, print_pairs, print_table
 
 if TYPE_CHECKING:
-    from orchestrator.views import JobView
+    from orchestrator.views import AttemptView, JobView
 
 app = typer.Typer(help="Jobs: one simulation each.", no_args_is_help=True)
 JobId = Annotated[str, typer.Argument(metavar="JOB", help="Id of the job.")]
@@ -81,13 +81,18 @@ def info(job: JobId, as_json: Json = False) -> None:
     for artifact in record.artifacts:
         answer(f"{artifact.role or 'file':<12} {detail.workspace}/{artifact.path}")
     if detail.attempts:
-        print_table(
-            ("attempt", "claim", "host", "how", "phase", "started", "ended"),
-            (
-                (a.attempt, a.claim_id, a.host, a.how, a.phase, moment(a.started), moment(a.ended))
-                for a in detail.attempts
-            ),
-        )
+        columns = ("attempt", "claim", "worker", "host", "started", "ended", "how", "why", "reached", "from", "to")
+        print_table(columns, (_attempt(one) for one in detail.attempts))
+
+
+def _attempt(one: AttemptView) -> tuple[object, ...]:
+    """Give one attempt as a row; from and to are the numbers of the restart points that it began with and reached."""
+    why = f"{one.failure.error_class}: {one.failure.message}" if one.failure else one.phase if one.how == "open" else ""
+    reached = one.progress.text if one.progress else ""
+    begin = f"checkpoint {one.checkpoint_from.number}" if one.checkpoint_from else "scratch"
+    end = f"checkpoint {one.checkpoint.number}" if one.checkpoint else ""
+    moments = moment(one.started), moment(one.ended)
+    return one.attempt, one.claim_id, one.worker, one.host, *moments, one.how, why, reached, begin, end
 
 
 def _pairs(job: JobView) -> tuple[tuple[str, object], ...]:

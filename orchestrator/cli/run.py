@@ -188,7 +188,11 @@ def list_runs(
 
 
 @app.command()
-def show(run: RunId, as_json: Json = False) -> None:
+def show(
+    run: RunId,
+    events: Annotated[bool, typer.Option("--events", help="Show what happened to it, in order.")] = False,
+    as_json: Json = False,
+) -> None:
     """Show a run: its plan, its jobs, and its answer if it has one."""
     from orchestrator.cli.follow import elapsed, progress
 
@@ -196,6 +200,9 @@ def show(run: RunId, as_json: Json = False) -> None:
         view = service.run(run)
     if as_json:
         print_json(view)
+        return
+    if events:
+        _print_events(view)
         return
     record = view.run
     print_pairs(
@@ -218,6 +225,24 @@ def show(run: RunId, as_json: Json = False) -> None:
     if view.more_jobs:
         note(f"there are more jobs: simrelay job list --run {run}")
     _print_answer(view)
+
+
+def _print_events(view: RunView) -> None:
+    """Print what happened to a run: with its moment where the store keeps one, then its own account."""
+    run = view.run
+    rows = [(run.created, "submitted"), (run.ended, f"ended {run.state.value}{run.error and f': {run.error}'}")]
+    for batch in view.batches:
+        counts = f"{batch.succeeded} succeeded, {batch.failed} failed, {batch.cancelled} cancelled"
+        rows += [
+            (batch.created, f"batch {batch.id}: {batch.count} jobs"),
+            (batch.complete, f"batch {batch.id}: {counts}"),
+        ]
+    for job in view.jobs:
+        rows += [(job.started, f"job {job.id}, {job.label}: started"), (job.ended, f"job {job.id}: {job.state.value}")]
+    timed = sorted(((when, text) for when, text in rows if when), key=lambda row: row[0])
+    print_table(("when", "what"), ((moment(when), text) for when, text in timed))
+    if view.state and view.state.history:
+        print_table(("the run's own account",), ((line,) for line in view.state.history))
 
 
 @app.command()

@@ -245,6 +245,14 @@ def test_one_command_on_an_empty_home_answers_a_request(tmp_path: Path) -> None:
         assert seen["request"] == REQUEST
         shown = installation.json("run", "show", seen["id"])
         assert {job["label"] for job in shown["jobs"]} == {"water", "methane"}
+        told = installation.call("run", "show", seen["id"], "--events").stdout
+        assert (
+            told.index("submitted") < told.index("started") < told.index("2 succeeded") < told.index("ended SUCCEEDED")
+        )
+        info = installation.call("job", "info", shown["jobs"][0]["id"]).stdout.splitlines()
+        head = next(i for i, line in enumerate(info) if line.startswith("attempt "))
+        assert [word in info[head] for word in ("worker", "host", "why", "reached", "from")] == [True] * 5
+        assert [word in info[head + 1] for word in ("done", "scratch")] == [True] * 2
         log = installation.call("job", "logs", shown["jobs"][0]["id"])
         assert log.returncode == 0, log.stderr
         assert log.stdout.strip()
