@@ -11,6 +11,7 @@ import structlog
 from tasks import jobs
 from tasks import workspace as files
 from tasks.errors import Unreachable
+from tasks.faults import fault_point
 from tasks.jobs import Earlier, Ended, Token
 from tasks.records import JobState
 from tasks.results import Artifact, Failure, Outcome
@@ -82,10 +83,13 @@ def conclude(store: Store, settings: Settings, attempt: Attempt, program: Warded
         return _verdict(ended, "cancelled", "cancelled while it ran")
     if attempt.engine.ended_well(attempt.bench, program.exits):
         try:
-            return succeed(store, settings, token, _keep_success(settings, attempt))
+            outcome = _keep_success(settings, attempt)
         except OSError as error:
             failure = Failure(error_class="host", message=f"The results could not be kept: {error}")
             return fail(store, settings, token, failure, attempt.record.failures)
+        end = succeed(store, settings, token, outcome)
+        fault_point("after_post")
+        return end
     stage_checkpoint(attempt)
     if attempt.order in (Order.PREEMPT, Order.WALLTIME, Order.CUT_OFF):
         return _stopped(store, settings, attempt)
@@ -119,7 +123,9 @@ def _keep_success(settings: Settings, attempt: Attempt) -> Outcome:
     collected = attempt.engine.collect(attempt.bench)
     artifacts = keep_results(collected.files, settings.workspace, attempt.folder, attempt.pulse)
     outcome = _outcome(attempt, artifacts).model_copy(update={"succeeded": True, "result": collected.result})
+    fault_point("finishing")
     files.write_file(attempt.folder / OUTCOME_FILE, outcome.model_dump_json() + "\n")
+    fault_point("outcome_written")
     return outcome
 
 

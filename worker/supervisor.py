@@ -19,6 +19,7 @@ import structlog
 from tasks import jobs
 from tasks import workspace as files
 from tasks.errors import InputError, Unreachable
+from tasks.faults import fault_point
 from tasks.jobs import Claimed, Token
 from tasks.records import JobRecord
 from tasks.results import Failure, Progress
@@ -59,12 +60,14 @@ class Supervisor:
 
     def run(self, job: str, task_id: str) -> tuple[Verdict, str]:
         """Carry out one offer; gives what became of it, and one line for people."""
+        fault_point("before_claim")
         claimed = self._claim(job, task_id)
         if claimed.answer == "cancelled":
             return Verdict.CANCELLED, "cancelled before it started"
         if claimed.answer != "ok" or not claimed.token or not claimed.record:
             return Verdict.GONE, f"offer is void: {claimed.answer}"
         token, record = claimed.token, claimed.record
+        fault_point("after_claim")
         log.info("attempt_claimed", job=job, attempt=token.attempt, worker=self.worker, engine=record.engine)
         found = ending.outcome_on_disk(self.settings.workspace, job, claimed.earlier)
         if found:
@@ -185,6 +188,7 @@ class Supervisor:
         progress = attempt.engine.progress(attempt.bench)
         if progress and progress != attempt.pulse.progress:
             attempt.pulse.progress = progress
+            fault_point("running")
             if not attempt.pulse.cut_off:
                 self.report(progress)
 
