@@ -29,6 +29,7 @@ from tasks.workspace import PROOF_FILE
 from worker.attempt import Verdict
 from worker.engines.base import Engine, Offer
 from worker.engines.registry import make_engine
+from worker.orphans import sweep
 from worker.running import running
 from worker.supervisor import Supervisor
 
@@ -123,6 +124,7 @@ class WorkerService:
 
     def beat(self) -> None:
         """Say that this worker lives, and do a round of reconciling; never fails."""
+        self.sweep()
         try:
             state = self.store.run(
                 workers.beat(
@@ -137,6 +139,13 @@ class WorkerService:
             reconcile_once(self.store, self.app, self.settings)
         except (Unreachable, *BROKER_ERRORS) as error:
             log.warning("beat_failed", worker=self.id, error=str(error))
+
+    def sweep(self) -> None:
+        """End and remove what dead processes of this installation left on this host, so that it counts no more."""
+        try:
+            sweep(self.settings)
+        except OSError as error:
+            log.warning("orphans_not_swept", worker=self.id, error=str(error))
 
     def leave(self, state: str) -> None:
         """Take no more work and give back what runs (stopping), or leave for good (gone)."""
