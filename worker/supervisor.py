@@ -126,7 +126,8 @@ class Supervisor:
             finally:
                 attempt.pulse.program = None
                 program.end()
-        return self._close(token, ending.conclude(self.store, self.settings, attempt, program))
+            # Still noted as running: a worker that is frozen here has no core to spare.
+            return self._close(token, ending.conclude(self.store, self.settings, attempt, program))
 
     def _bench(self, token: Token, record: JobRecord, scratch_name: str) -> Attempt:
         """Make the attempt's folders, exclusively, and lay out the checkpoint to go on from."""
