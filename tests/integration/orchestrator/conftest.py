@@ -68,12 +68,12 @@ async def serve_counting() -> None:
 class RunningOrchestrator:
     """An orchestrator process, with variables besides those of the settings."""
 
-    def __init__(self, settings: Settings, name: str, variables: Mapping[str, str]) -> None:
+    def __init__(self, settings: Settings, name: str, variables: Mapping[str, str] | None = None) -> None:
         self.log = settings.home / f"orchestrator-{name}.log"
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-c", PROCESS],
-                env={**environment(settings), **variables},
+                env={**environment(settings), **(variables or {})},
                 stdout=log,
                 stderr=log,
                 start_new_session=True,

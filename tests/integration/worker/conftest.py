@@ -28,13 +28,13 @@ StartWorker = Callable[..., "RunningWorker"]
 class RunningWorker:
     """A worker process with a name of its own, and variables besides those of the settings."""
 
-    def __init__(self, settings: Settings, name: str, cores: int, variables: Mapping[str, str]) -> None:
+    def __init__(self, settings: Settings, name: str, cores: int, variables: Mapping[str, str] | None = None) -> None:
         self.name = name
         self.log = settings.home / f"{name}.log"
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "worker", "--cores", str(cores), "--memory", "4 GB", "--name", name],
-                env={**environment(settings), **variables},
+                env={**environment(settings), **(variables or {})},
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
