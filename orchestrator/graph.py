@@ -27,6 +27,7 @@ from orchestrator.state import SUMMARY, Decision, Plan, RunState, Species, Step,
 from tasks import listing, runs
 from tasks.batches import Owner
 from tasks.errors import InputError, SimrelayError
+from tasks.faults import fault_point
 from tasks.records import JobRecord
 from tasks.settings import Settings
 from tasks.specs import parse_spec
@@ -122,6 +123,7 @@ class Supervisor:
     async def interpret(self, state: RunState, config: RunnableConfig) -> Update:
         """Let agents look at the results of complete batches: findings, or another round of jobs."""
         offered = frozenset((await self.store.run(listing.declared())).keys())
+        fault_point("node_start")
         works, plan = {}, state.plan
         for step, batch in steps.uninterpreted(plan):
             log.info("interpreting", run=state.run_id, step=step.number, batch=batch.batch_id)

@@ -24,6 +24,7 @@ from orchestrator.state import SCHEMA_VERSION, RunState
 from orchestrator.steps import open_batches
 from tasks import records, runs
 from tasks.errors import LeaseLost, SimrelayError, Unreachable
+from tasks.faults import fault_point
 from tasks.runs import Held
 from tasks.settings import Settings
 from tasks.store import AsyncStore
@@ -261,6 +262,7 @@ class Holder:
         """Let go of a run that waits; False: something is there for it already."""
         state = RunState.model_validate(snapshot.values)
         await self.saver.prune_run(held.id, held.epoch)
+        fault_point("before_release")
         awaits = [batch.batch_id for _, batch in open_batches(state.plan)]
         released = await self.store.run(
             runs.release(
@@ -272,6 +274,7 @@ class Holder:
                 state_version=state.schema_version,
             )
         )
+        fault_point("after_release")
         if released:
             log.info("run_waits", run=held.id, epoch=held.epoch, batches=awaits)
         return released

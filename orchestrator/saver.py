@@ -29,6 +29,7 @@ from langgraph.checkpoint.redis.util import to_storage_safe_id, to_storage_safe_
 from orchestrator.serde import LosslessSerializer
 from tasks import runs
 from tasks.errors import LeaseLost
+from tasks.faults import fault_point
 from tasks.runs import CheckpointWrite
 from tasks.store import AsyncStore
 
@@ -125,6 +126,7 @@ class FencedSaver(AsyncRedisSaver):
             "source": metadata.get("source", ""),
             "step": metadata.get("step", 0),
         }
+        fault_point("before_checkpoint")
         consumed = checkpoint["channel_values"].get("consumed") or ()
         write = CheckpointWrite(
             documents=((key, _text(document)),),

@@ -10,6 +10,7 @@ from typing import Any
 
 import structlog
 
+from tasks.faults import fault_point
 from tasks.jobs import Token
 from tasks.records import JobRecord
 from tasks.results import Checkpoint
@@ -102,6 +103,7 @@ def stage_checkpoint(attempt: Attempt) -> None:
         log.warning("checkpoint_not_copied", job=attempt.token.job, error=str(error))
         return
     if staged:
+        fault_point("writing_checkpoint")
         attempt.pulse.checkpoint = staged
         if not attempt.pulse.cut_off:
             attempt.pulse.renew()

@@ -11,6 +11,7 @@ import structlog
 from tasks import jobs
 from tasks import workspace as files
 from tasks.errors import Unreachable
+from tasks.faults import fault_point
 from tasks.jobs import Earlier, Ended, Token
 from tasks.records import JobState
 from tasks.results import Artifact, Failure, Outcome
@@ -24,6 +25,15 @@ from worker.staging import keep_results
 from worker.warded import WardedProgram
 
 log = structlog.get_logger()
+
+#: ends that the warden or its parent brought about, and not the program: none is the job's fault
+BLAMELESS = {
+    "terminated": "its warden was told to stop",
+    "silence": "its worker was frozen",
+    "parent_gone": "its worker was gone",
+    "warden_lost": "its warden was killed",
+    "warden_silent": "its warden was frozen",
+}
 
 
 def outcome_on_disk(workspace: Path, job: str, earlier: Sequence[Earlier]) -> Outcome | None:
@@ -72,6 +82,12 @@ def fail(store: Store, settings: Settings, token: Token, failure: Failure, failu
     return _verdict(ended, "failed" if ended.state is JobState.FAILED else "requeued", text)
 
 
+def give_back(store: Store, settings: Settings, token: Token, failure: Failure) -> tuple[Verdict, str]:
+    """Give a job back that was interrupted through no fault of its own; a pause keeps a broken host from spinning."""
+    end = jobs.requeue(token, "preempted", settings, failure=failure, delay_seconds=settings.retry_delay_seconds)
+    return _verdict(post(store, settings, end), "requeued", failure.message)
+
+
 def conclude(store: Store, settings: Settings, attempt: Attempt, program: WardedProgram) -> tuple[Verdict, str]:
     """Judge what the program left, keep it, and post the end."""
     token = attempt.token
@@ -83,18 +99,22 @@ def conclude(store: Store, settings: Settings, attempt: Attempt, program: Warded
         return _verdict(ended, "cancelled", "cancelled while it ran")
     if attempt.engine.ended_well(attempt.bench, program.exits):
         try:
-            return succeed(store, settings, token, _keep_success(settings, attempt))
+            outcome = _keep_success(settings, attempt)
         except OSError as error:
             failure = Failure(error_class="host", message=f"The results could not be kept: {error}")
             return fail(store, settings, token, failure, attempt.record.failures)
+        end = succeed(store, settings, token, outcome)
+        fault_point("after_post")
+        return end
     stage_checkpoint(attempt)
     if attempt.order in (Order.PREEMPT, Order.WALLTIME, Order.CUT_OFF):
         return _stopped(store, settings, attempt)
-    if program.why in ("terminated", "silence", "parent_gone", "warden_lost"):
-        message = f"The program was ended from outside ({program.why}) before it was done."
+    if program.why in BLAMELESS:
+        message = f"The program was ended before it was done: {BLAMELESS[program.why]}."
         failure = Failure(error_class="killed", message=message)
-    else:
-        failure = attempt.engine.diagnose(attempt.bench, program.exits)
+        _keep_failure(settings, attempt, failure)
+        return give_back(store, settings, token, failure)
+    failure = attempt.engine.diagnose(attempt.bench, program.exits)
     _keep_failure(settings, attempt, failure)
     return fail(store, settings, token, failure, attempt.record.failures)
 
@@ -120,7 +140,9 @@ def _keep_success(settings: Settings, attempt: Attempt) -> Outcome:
     collected = attempt.engine.collect(attempt.bench)
     artifacts = keep_results(collected.files, settings.workspace, attempt.folder, attempt.pulse)
     outcome = _outcome(attempt, artifacts).model_copy(update={"succeeded": True, "result": collected.result})
+    fault_point("finishing")
     files.write_file(attempt.folder / OUTCOME_FILE, outcome.model_dump_json() + "\n")
+    fault_point("outcome_written")
     return outcome
 
 

@@ -18,12 +18,16 @@ def _folder(settings: Settings, worker: str) -> Path:
     return settings.scratch / "running" / worker
 
 
+def note_of(settings: Settings, worker: str, record: JobRecord) -> Path:
+    """Give the file that says that a worker runs a job."""
+    return _folder(settings, worker) / record.id
+
+
 @contextmanager
 def note_running(settings: Settings, worker: str, record: JobRecord) -> Iterator[None]:
     """Note that a job's program runs, as long as the block does."""
-    folder = _folder(settings, worker)
-    folder.mkdir(parents=True, exist_ok=True)
-    note = folder / record.id
+    note = note_of(settings, worker, record)
+    note.parent.mkdir(parents=True, exist_ok=True)
     note.write_text(json.dumps([record.cores, record.memory_mb]))
     try:
         yield

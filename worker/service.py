@@ -33,6 +33,7 @@ from worker.attempt import Verdict
 from worker.control import take_over_revoke
 from worker.engines.base import Engine, Offer
 from worker.engines.registry import make_engine
+from worker.orphans import sweep
 from worker.running import running
 from worker.selftest import self_test
 from worker.supervisor import Supervisor
@@ -133,6 +134,7 @@ class WorkerService:
 
     def beat(self) -> None:
         """Say that this worker lives, and do a round of reconciling; never fails."""
+        self.sweep()
         try:
             runs = running(self.settings, self.id)
             heard = self.store.run(
@@ -181,6 +183,13 @@ class WorkerService:
         signal.signal(signal.SIGALRM, cut_short)
         signal.setitimer(signal.ITIMER_REAL, self.settings.stop_grace_seconds)
         self.leave("stopping")
+
+    def sweep(self) -> None:
+        """End and remove what dead processes of this installation left on this host, so that it counts no more."""
+        try:
+            sweep(self.settings)
+        except OSError as error:
+            log.warning("orphans_not_swept", worker=self.id, error=str(error))
 
     def leave(self, state: str) -> None:
         """Take no more work and give back what runs (stopping), or leave for good (gone)."""

@@ -10,6 +10,9 @@ import os
 import signal
 import time
 
+#: variable by which the processes of an attempt are known, also those that have left their session
+MARK = "SIMRELAY_ATTEMPT"
+
 
 def _stat(pid: int) -> tuple[str, int, int] | None:
     """Give state, parent and session of a process; None if it is gone."""
@@ -45,6 +48,34 @@ def members(session: int, root: int = 0) -> set[int]:
     return found
 
 
+def marked(mark: str) -> set[int]:
+    """Give the live processes whose environment carries the mark of an attempt."""
+    found = set()
+    wanted = f"{MARK}={mark}".encode()
+    for name in os.listdir("/proc"):
+        if not name.isdigit() or int(name) == os.getpid():
+            continue
+        try:
+            with open(f"/proc/{name}/environ", "rb") as file:
+                carries = wanted in file.read().split(b"\0")
+        except OSError:  # it has ended, or is another user's
+            continue
+        if carries and (stat := _stat(int(name))) and stat[0] not in "ZX":
+            found.add(int(name))
+    return found
+
+
+def start_ticks(pid: int) -> int:
+    """Give when a process started, in clock ticks since boot; 0 if there is none, or only its zombie."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            text = file.read()
+    except OSError:
+        return 0
+    fields = text[text.rindex(b")") + 2 :].split()
+    return 0 if fields[0] in (b"Z", b"X") else int(fields[19])
+
+
 def reap() -> None:
     """Collect all children that have ended, so that none stays behind as a zombie."""
     try:
@@ -62,7 +93,7 @@ def end_session(session: int, grace_seconds: float, root: int = 0) -> None:
     root
         The warden's own process id: its descendants are ended too, and its children collected.
     """
-    _signal(members(session, root), signal.SIGTERM)
+    signal_all(members(session, root), signal.SIGTERM)
     deadline = time.monotonic() + grace_seconds
     while time.monotonic() < deadline:
         if root:
@@ -71,13 +102,21 @@ def end_session(session: int, grace_seconds: float, root: int = 0) -> None:
             return
         time.sleep(0.02)
     while left := members(session, root):
-        _signal(left, signal.SIGKILL)
+        signal_all(left, signal.SIGKILL)
         if root:
             reap()
         time.sleep(0.02)
 
 
-def _signal(pids: set[int], number: signal.Signals) -> None:
+def end_marked(mark: str) -> None:
+    """Kill what carries the mark of an attempt until nobody is left."""
+    while left := marked(mark):
+        signal_all(left, signal.SIGKILL)
+        time.sleep(0.02)
+
+
+def signal_all(pids: set[int], number: signal.Signals) -> None:
+    """Send a signal to processes, some of which may have ended; what is stopped is woken to get SIGTERM."""
     for pid in pids:
         try:
             os.kill(pid, number)

@@ -7,11 +7,9 @@ workspace, obeys what the renewal answers, and posts how the attempt ended.
 from __future__ import annotations
 
 import secrets
-import shutil
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import structlog
@@ -19,18 +17,19 @@ import structlog
 from tasks import jobs
 from tasks import workspace as files
 from tasks.errors import InputError, Unreachable
+from tasks.faults import fault_point
 from tasks.jobs import Claimed, Token
 from tasks.records import JobRecord
 from tasks.results import Failure, Progress
 from tasks.settings import Settings
 from tasks.specs import canonical_json, dump_spec, parse_spec
 from tasks.store import Store
-from worker import ending
+from worker import ending, orphans
 from worker.attempt import OUTPUT, Attempt, Order, Verdict, last_lines, show_log, stage_checkpoint
 from worker.engines.base import Bench, Engine
 from worker.environment import engine_environment
 from worker.pulse import Pulse
-from worker.running import note_running
+from worker.running import note_of, note_running
 from worker.staging import CheckpointStager, fetch_checkpoint
 from worker.warded import WardedProgram
 
@@ -59,27 +58,33 @@ class Supervisor:
 
     def run(self, job: str, task_id: str) -> tuple[Verdict, str]:
         """Carry out one offer; gives what became of it, and one line for people."""
+        fault_point("before_claim")
         claimed = self._claim(job, task_id)
         if claimed.answer == "cancelled":
             return Verdict.CANCELLED, "cancelled before it started"
         if claimed.answer != "ok" or not claimed.token or not claimed.record:
             return Verdict.GONE, f"offer is void: {claimed.answer}"
         token, record = claimed.token, claimed.record
+        fault_point("after_claim")
         log.info("attempt_claimed", job=job, attempt=token.attempt, worker=self.worker, engine=record.engine)
         found = ending.outcome_on_disk(self.settings.workspace, job, claimed.earlier)
         if found:
             log.info("outcome_found", job=job, attempt=found.attempt, adopted_by=token.attempt)
             return self._close(token, ending.succeed(self.store, self.settings, token, found))
-        scratch = self.settings.scratch / f"{job}-{token.attempt}-{token.claim_id}"
+        scratch = f"{job}-{token.attempt}-{token.claim_id}"
         try:
             return self._attempt(token, record, scratch)
+        except (SystemExit, KeyboardInterrupt):
+            failure = Failure(error_class="killed", message="Its worker's process was told to stop.")
+            self._close(token, ending.give_back(self.store, self.settings, token, failure))
+            raise
         except BaseException as error:
             # Our own mistake: it must neither hide nor leave the job to its lease.
             failure = Failure(error_class="internal", message=f"{type(error).__name__}: {error}")
             self._close(token, ending.fail(self.store, self.settings, token, failure, record.failures))
             raise
         finally:
-            shutil.rmtree(scratch, ignore_errors=True)
+            orphans.disown(self.settings, scratch)
 
     def _claim(self, job: str, task_id: str) -> Claimed:
         """Claim an offer; the same claim is repeated while Redis is away and the offer may still stand."""
@@ -93,9 +98,9 @@ class Supervisor:
                     return Claimed(answer="unreachable")
                 time.sleep(self.settings.beat_seconds / 4)
 
-    def _attempt(self, token: Token, record: JobRecord, scratch: Path) -> tuple[Verdict, str]:
+    def _attempt(self, token: Token, record: JobRecord, scratch_name: str) -> tuple[Verdict, str]:
         try:
-            attempt = self._bench(token, record, scratch)
+            attempt = self._bench(token, record, scratch_name)
             commands = attempt.engine.prepare(attempt.bench)
         except InputError as error:
             failure = Failure(error_class="bad_input", message=str(error), permanent=True)
@@ -106,6 +111,7 @@ class Supervisor:
                 error_class="host", message=message, before_start=True, remedy="Look at this host's disks."
             )
             return self._close(token, ending.fail(self.store, self.settings, token, failure, record.failures))
+        scratch = attempt.bench.scratch
         with note_running(self.settings, self.worker, record):
             program = WardedProgram(
                 commands,
@@ -120,9 +126,10 @@ class Supervisor:
             finally:
                 attempt.pulse.program = None
                 program.end()
-        return self._close(token, ending.conclude(self.store, self.settings, attempt, program))
+            # Still noted as running: a worker that is frozen here has no core to spare.
+            return self._close(token, ending.conclude(self.store, self.settings, attempt, program))
 
-    def _bench(self, token: Token, record: JobRecord, scratch: Path) -> Attempt:
+    def _bench(self, token: Token, record: JobRecord, scratch_name: str) -> Attempt:
         """Make the attempt's folders, exclusively, and lay out the checkpoint to go on from."""
         workspace = self.settings.workspace
         spec = parse_spec(record.spec)
@@ -131,7 +138,7 @@ class Supervisor:
         spec_file = folder.parent / "spec.json"
         if not spec_file.exists():
             files.write_file(spec_file, canonical_json(dump_spec(spec)) + "\n")
-        scratch.mkdir(parents=True, exist_ok=False)
+        scratch = orphans.own(self.settings, scratch_name, note_of(self.settings, self.worker, record))
         restart = scratch / "restart"
         pulse = Pulse(self.store, self.settings, token)
         known = (record.checkpoint, record.checkpoint_before)
@@ -186,6 +193,7 @@ class Supervisor:
         progress = attempt.engine.progress(attempt.bench)
         if progress and progress != attempt.pulse.progress:
             attempt.pulse.progress = progress
+            fault_point("running")
             if not attempt.pulse.cut_off:
                 self.report(progress)
 

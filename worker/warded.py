@@ -7,6 +7,7 @@ import os
 import select
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -24,8 +25,8 @@ class WardedProgram:
     session
         Id of the engine's session; 0 until it has started.
     why
-        Why it is over: ``done``, ``killed``, ``stopped``, ``terminated``, ``silence``, ``parent_gone``, or
-        ``warden_lost``; empty while it runs.
+        Why it is over: ``done``, ``killed``, ``stopped``, ``terminated``, ``silence``, ``parent_gone``,
+        ``warden_lost`` or ``warden_silent``; empty while it runs.
     """
 
     def __init__(
@@ -40,7 +41,12 @@ class WardedProgram:
         self.exits: list[Exit] = []
         self.session = 0
         self.why = ""
+        self.mark = folder.name
         self.kill_grace_seconds = kill_grace_seconds
+        #: a warden that says nothing for so long is frozen: it could end nothing any more
+        self.silence_seconds = dead_man_seconds + kill_grace_seconds
+        self.heard = time.monotonic()
+        environment = {**environment, sessions.MARK: self.mark}
         plan = {
             "commands": [
                 {"argv": list(c.argv), "environment": {**environment, **c.environment}, "output": c.output}
@@ -58,6 +64,7 @@ class WardedProgram:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=folder,
+            env={**os.environ, sessions.MARK: self.mark},
             bufsize=0,
         )
 
@@ -74,11 +81,14 @@ class WardedProgram:
         assert self._process.stdout
         descriptor = self._process.stdout.fileno()
         if not select.select([descriptor], [], [], seconds)[0]:
+            if time.monotonic() - self.heard > self.silence_seconds:
+                self._lost("warden_silent")
             return
         data = os.read(descriptor, 65536)
         if not data:
-            self._lost()
+            self._lost("warden_lost")
             return
+        self.heard = time.monotonic()
         *lines, self._rest = (self._rest + data).split(b"\n")
         for line in lines:
             self._hear(line.decode().split())
@@ -92,12 +102,14 @@ class WardedProgram:
             case ["ended", why]:
                 self.why = why
 
-    def _lost(self) -> None:
-        """The warden is gone without a word: end what it watched over."""
+    def _lost(self, why: str) -> None:
+        """The warden is gone or frozen without a word: end it, and what it watched over."""
+        self._process.kill()
         self._process.wait()
         if self.session:
             sessions.end_session(self.session, self.kill_grace_seconds)
-        self.why = "warden_lost"
+        sessions.end_marked(self.mark)
+        self.why = why
 
     def end(self) -> None:
         """End everything now, and wait until nothing is left."""

@@ -9,7 +9,7 @@ time (the dead-man switch against a frozen parent).
 PLAN is a file written by ``marshal`` (read by the same interpreter, and loaded with no import, since every job waits
 for it): commands (argv, environment, output), folder, dead_man_seconds, kill_grace_seconds.
 Lines on standard input: ``beat``; ``kill``; ``stop SECONDS`` (TERM to the program itself, which may take that long).
-Lines on standard output: ``started COMMAND PID``, ``exited COMMAND CODE``, ``ended WHY`` and nothing after it.
+Lines on standard output: ``started COMMAND PID``, ``exited COMMAND CODE``, ``alive``; ``ended WHY`` is the last.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Warden:
         self.grace = float(str(plan["kill_grace_seconds"]))
         self.libc = ctypes.CDLL(None, use_errno=True)
         self.session = 0
-        self.heard = time.monotonic()
+        self.heard = self.said = time.monotonic()
         self.stop_deadline = 0.0
         self.why = ""
         self.line = b""
@@ -130,6 +130,7 @@ class Warden:
                 return code
             if not self.why:
                 self._listen()
+                self._live()
             if not self.why and time.monotonic() - self.heard > self.dead_man:
                 self.why = "silence"
             if self.stop_deadline and time.monotonic() > self.stop_deadline:
@@ -138,6 +139,12 @@ class Warden:
                 end_session(leader, self.grace, 0)
                 code = self._collect(leader)
                 return code if code is not None else -signal.SIGKILL
+
+    def _live(self) -> None:
+        """Say now and then that this warden is not frozen."""
+        if time.monotonic() - self.said >= self.dead_man / 4:
+            self.said = time.monotonic()
+            say("alive")
 
     def _collect(self, leader: int) -> int | None:
         """Collect ended children; give the leader's code if it is among them."""

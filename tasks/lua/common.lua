@@ -340,6 +340,13 @@ local function best_row(cursors, usage)
   return best
 end
 
+-- The tightest fit; but a worker that did not take this job's last offer in time may be frozen, and comes after others.
+local function fits_better(w, chosen, job)
+  local lapsed = w.id == job.lapsed
+  if lapsed ~= (chosen.id == job.lapsed) then return not lapsed end
+  return w.free_cores < chosen.free_cores
+end
+
 -- Offer the next ready jobs, by priority, then fair share between owners, then age, to workers with room for them.
 -- A job that was passed over for `reserve_ms` keeps the worker that could hold it free of later jobs.
 local function admit(now, offer_ms, reserve_ms)
@@ -379,7 +386,7 @@ local function admit(now, offer_ms, reserve_ms)
     for _, w in ipairs(free) do
       if not w.kept and w.serves[job.queue] and w.free_cores >= cores and w.free_memory >= memory
         and (w.workspace_seen == '1' or fresh)
-        and (not chosen or w.free_cores < chosen.free_cores) then chosen = w end
+        and (not chosen or fits_better(w, chosen, job)) then chosen = w end
     end
     if chosen then
       leave(job)

@@ -17,7 +17,9 @@ end
 redis.call('SET', P .. 'expire:last', int(now))
 
 for _, id in ipairs(redis.call('ZRANGEBYSCORE', P .. 'offered', 0, int(now), 'LIMIT', 0, 500)) do
-  back(get_job(id), now)
+  local job = get_job(id)
+  put(job, { lapsed = job.worker })
+  back(job, now)
 end
 for _, id in ipairs(redis.call('ZRANGEBYSCORE', P .. 'delayed', 0, int(now), 'LIMIT', 0, 500)) do
   local job = get_job(id)

@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -66,14 +66,14 @@ async def serve_counting() -> None:
 
 
 class RunningOrchestrator:
-    """An orchestrator process."""
+    """An orchestrator process, with variables besides those of the settings."""
 
-    def __init__(self, settings: Settings, name: str) -> None:
+    def __init__(self, settings: Settings, name: str, variables: Mapping[str, str] | None = None) -> None:
         self.log = settings.home / f"orchestrator-{name}.log"
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-c", PROCESS],
-                env=environment(settings),
+                env={**environment(settings), **(variables or {})},
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
@@ -90,12 +90,12 @@ class RunningOrchestrator:
 
 
 @pytest.fixture
-def start_orchestrator(settings: Settings) -> Iterator[Callable[[str], RunningOrchestrator]]:
+def start_orchestrator(settings: Settings) -> Iterator[Callable[..., RunningOrchestrator]]:
     """Start orchestrator processes; all are killed at the end."""
     started: list[RunningOrchestrator] = []
 
-    def start(name: str) -> RunningOrchestrator:
-        started.append(RunningOrchestrator(settings, name))
+    def start(name: str, **variables: str) -> RunningOrchestrator:
+        started.append(RunningOrchestrator(settings, name, variables))
         return started[-1]
 
     yield start

@@ -136,3 +136,29 @@ def test_a_retry_that_begins_from_a_checkpoint_goes_only_to_a_worker_that_sees_t
     assert world.job("retry").checkpoint == checkpoint(3)
     world.renew(token, number=4)
     assert world.job("retry").checkpoint_before == checkpoint(3)
+
+
+def test_an_offer_that_lapsed_goes_to_another_worker_if_there_is_one_with_room(world: World) -> None:
+    # Given two workers alike, and a job offered to one of them, which is frozen
+    world.worker("w1", cores=1)
+    world.worker("w2", cores=1)
+    world.submit("job")
+    frozen = world.job("job").worker
+    # When it does not take its offer in time
+    world.lapse_offer("job")
+    world.expire()
+    # Then the other one gets it, and the next time only that one is passed over
+    other = world.job("job").worker
+    assert {frozen, other} == {"w1", "w2"}
+    world.lapse_offer("job")
+    world.expire()
+    assert world.job("job").worker == frozen
+
+
+def test_an_offer_that_lapsed_is_made_to_the_same_worker_if_there_is_no_other(world: World) -> None:
+    world.worker("w1", cores=1)
+    world.submit("job")
+    world.lapse_offer("job")
+    world.expire()
+    assert world.job("job").worker == "w1"
+    assert world.published == ["job", "job"]

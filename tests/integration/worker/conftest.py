@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -26,15 +26,15 @@ StartWorker = Callable[..., "RunningWorker"]
 
 
 class RunningWorker:
-    """A worker process with a name of its own."""
+    """A worker process with a name of its own, and variables besides those of the settings."""
 
-    def __init__(self, settings: Settings, name: str, cores: int) -> None:
+    def __init__(self, settings: Settings, name: str, cores: int, variables: Mapping[str, str] | None = None) -> None:
         self.name = name
         self.log = settings.home / f"{name}.log"
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "worker", "--cores", str(cores), "--memory", "4 GB", "--name", name],
-                env=environment(settings),
+                env={**environment(settings), **(variables or {})},
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
@@ -68,9 +68,9 @@ def start_worker(settings: Settings, submitting: Store) -> Iterator[StartWorker]
     """Start workers; all are killed at the end."""
     started: list[RunningWorker] = []
 
-    def start(name: str = "one", cores: int = 2) -> RunningWorker:
+    def start(name: str = "one", cores: int = 2, **variables: str) -> RunningWorker:
         before = {worker.id for worker in submitting.run(listing.workers()).rows}
-        running = RunningWorker(settings, name, cores)
+        running = RunningWorker(settings, name, cores, variables)
         started.append(running)
 
         def registered() -> bool:

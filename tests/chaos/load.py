@@ -1,0 +1,121 @@
+"""The work that is going on while things are killed: jobs of several kinds, and runs with batches behind them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from tasks import batches, runs
+from tasks.batches import NewJob, Owner
+from tasks.results import ProgramResult, QuantumResult
+from tasks.specs import parse_spec
+from tasks.store import Store
+
+_WATER = "3\n\nO 0.0 0.0 0.12\nH 0.0 0.76 -0.48\nH 0.0 -0.76 -0.48\n"
+_BENT_WATER = "3\n\nO 0.0 0.0 0.10\nH 0.0 0.90 -0.50\nH 0.0 -0.85 -0.60\n"
+_METHANOL = (
+    "6\n\nC -0.05 0.66 0.0\nO -0.05 -0.78 0.0\nH -1.09 0.98 0.0\nH 0.44 1.07 .91\nH 0.44 1.07 -0.91\nH 0.90 -1.06 0.0\n"
+)
+_HYDROGEN = "2\n\nH 0.0 0.0 0.0\nH 0.0 0.0 0.74\n"
+
+Spec = dict[str, Any]
+
+
+def _quantum(xyz: str, **more: object) -> Spec:
+    return {"molecule": {"xyz": xyz}, "charge": 0, "multiplicity": 1, **more}
+
+
+#: each is computed once without being disturbed; every other result must agree with that one
+QUANTUM: dict[str, Spec] = {
+    "xtb-water": _quantum(_BENT_WATER, method="GFN2-xTB", engine="xtb", task="optimisation"),
+    "xtb-methanol": _quantum(_METHANOL, method="GFN2-xTB", engine="xtb", task="optimisation"),
+    "pyscf-hydrogen": _quantum(_HYDROGEN, method="HF", basis="STO-3G", engine="pyscf"),
+    "pyscf-water": _quantum(_WATER, method="HF", basis="STO-3G", engine="pyscf"),
+}
+#: steps of a countdown, its pause in seconds
+_COUNTDOWNS = ((20, 0.1), (60, 0.1), (100, 0.1), (30, 0.2))
+
+
+def countdown(steps: int, pause: float) -> Spec:
+    """Give the spec of a countdown."""
+    return {"program": "countdown", "parameters": {"steps": steps, "pause": pause}}
+
+
+@dataclass(kw_only=True)
+class Load:
+    """What was asked for, and what must come out.
+
+    Attributes
+    ----------
+    jobs
+        Ids of all jobs that were submitted outside of runs, each with its spec's name (a countdown: its steps).
+    runs
+        Ids of all runs, with the answer that they must give.
+    waiting
+        Calls that Redis has not answered yet; each may be repeated.
+    """
+
+    store: Store
+    draw: random.Random
+    jobs: dict[str, str | int] = field(default_factory=dict)
+    runs: dict[str, str] = field(default_factory=dict)
+    waiting: list[Callable[[], object]] = field(default_factory=list)
+    number: int = 0
+
+    def batch(self, specs: dict[str, tuple[Spec, str | int]]) -> None:
+        """Ask for a batch: ids with spec and name."""
+        self.number += 1
+        batch, owner = f"c{self.number}", Owner(owner=f"user{self.number % 3}")
+        jobs = [NewJob(id=id_, spec=parse_spec(spec)) for id_, (spec, _) in specs.items()]
+        store = self.store
+        self.waiting += [
+            lambda: store.run(batches.open_batch(batch, owner, count=len(jobs), manifest_hash=batch)),
+            lambda: store.run(batches.submit(batch, owner, jobs, store.settings)),
+            lambda: store.run(batches.seal(batch, owner)),
+        ]
+        self.jobs.update({id_: name for id_, (_, name) in specs.items()})
+
+    def undisturbed(self) -> None:
+        """Ask for one job of each quantum spec, to be compared with."""
+        self.batch({f"ref-{name}": (spec, name) for name, spec in QUANTUM.items()})
+
+    def more(self) -> None:
+        """Ask for a few jobs, or a run."""
+        if self.draw.random() < 0.3:
+            self._run()
+            return
+        specs: dict[str, tuple[Spec, str | int]] = {}
+        for index in range(self.draw.randint(1, 3)):
+            id_ = f"j{self.number + 1}-{index}"
+            if self.draw.random() < 0.6:
+                steps, pause = self.draw.choice(_COUNTDOWNS)
+                specs[id_] = (countdown(steps, pause), steps)
+            else:
+                name = self.draw.choice(sorted(QUANTUM))
+                specs[id_] = (QUANTUM[name], name)
+        self.batch(specs)
+
+    def _run(self) -> None:
+        run = f"run{len(self.runs) + 1}"
+        jobs, rounds = self.draw.randint(1, 3), self.draw.randint(1, 2)
+        request = f"count {jobs} times to {self.draw.choice((10, 30))} pausing 0.1 in {rounds} rounds"
+        store = self.store
+        self.waiting.append(lambda: store.run(runs.create(run, "ana", request, attach=False)))
+        self.runs[run] = f"{jobs} SUCCEEDED"
+
+
+def difference(name: str | int, result: object, references: dict[str, QuantumResult]) -> str:
+    """Say in what a result differs from the uninterrupted one; empty: in nothing."""
+    if isinstance(name, int):
+        expected = {"sum": str(sum(range(name + 1)))}
+        if isinstance(result, ProgramResult) and result.values == expected:
+            return ""
+        return f"gave {result}, not {expected}"
+    if name not in references:
+        return f"there is no uninterrupted {name} to compare with"
+    if not isinstance(result, QuantumResult):
+        return f"gave {result}"
+    by = abs(result.energy_hartree - references[name].energy_hartree)
+    return "" if by <= 1e-6 else f"{name}: {result.energy_hartree} Eh, off by {by:.2e} Eh"

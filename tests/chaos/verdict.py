@@ -1,0 +1,218 @@
+"""The verdict: what the store, the processes and the folders say after everything has settled."""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import pairwise
+
+from tasks import listing
+from tasks.records import AttemptRecord, JobRecord, JobState, RunState
+from tasks.results import ProgramResult
+from tests.chaos.director import Director
+from tests.chaos.load import difference
+from tests.chaos.processes import belonging
+from tests.chaos.schedule import BLOWS, TARGETS
+from tests.integration.store.invariants import Dump, check
+
+#: how often what was struck took longer than this to be claimed again is shown, in seconds after the lease
+PROMISED_AFTER_LEASE = 5.0
+
+
+@dataclass(kw_only=True)
+class Verdict:
+    """Violations by kind, and what was measured."""
+
+    violations: dict[str, list[str]] = field(default_factory=dict)
+    jobs: dict[str, JobRecord] = field(default_factory=dict)
+    attempts: dict[str, tuple[AttemptRecord, ...]] = field(default_factory=dict)
+    recoveries: list[float] = field(default_factory=list)
+    lost_seconds: list[float] = field(default_factory=list)
+
+    def add(self, kind: str, text: str) -> None:
+        """Note a violation."""
+        self.violations.setdefault(kind, []).append(text)
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return sum(len(texts) for texts in self.violations.values())
+
+
+KINDS = (
+    "lost", "duplicated", "overlapping", "stuck", "wrong result", "untrue attempt", "orphan", "leftover", "invariant",
+)  # fmt: skip
+
+
+def _everything(director: Director) -> tuple[dict[str, JobRecord], dict[str, tuple[AttemptRecord, ...]]]:
+    store = director.world.store
+    jobs: dict[str, JobRecord] = {}
+    cursor = ""
+    while True:
+        page = store.run(listing.jobs(cursor=cursor, count=200))
+        jobs.update({record.id: record for record in page.rows})
+        cursor = page.cursor
+        if not cursor:
+            return jobs, {id_: store.run(listing.attempts(id_)) for id_ in jobs}
+
+
+def judge(director: Director) -> Verdict:
+    """Judge what the store holds; services may still run."""
+    verdict = Verdict()
+    verdict.jobs, verdict.attempts = _everything(director)
+    for id_, name in director.load.jobs.items():
+        record = verdict.jobs.get(id_)
+        if record is None:
+            verdict.add("lost", f"{id_}: there is no record")
+        elif record.state is JobState.SUCCEEDED and (off := difference(name, record.result, director.references)):
+            verdict.add("wrong result", f"{id_}: {off}")
+    for record in verdict.jobs.values():
+        _judge_job(verdict, record, director)
+    _judge_runs(verdict, director)
+    for job, times in director.overlaps.items():
+        verdict.add("overlapping", f"{job}: two programs at the same time, in {times} looks")
+    _judge_store(verdict, director)
+    _measure(verdict, director)
+    return verdict
+
+
+def _judge_job(verdict: Verdict, record: JobRecord, director: Director) -> None:
+    attempts = verdict.attempts[record.id]
+    if not record.state.ended:
+        verdict.add(
+            "stuck", f"{record.id}: {record.state} ({record.place or 'nowhere'}) after {len(attempts)} attempts"
+        )
+    elif record.state is not JobState.SUCCEEDED:
+        why = record.failure.message if record.failure else ""
+        verdict.add("lost", f"{record.id}: {record.state} {why}")
+    if record.run and isinstance(record.result, ProgramResult):
+        steps = int(record.spec["parameters"]["steps"])
+        if off := difference(steps, record.result, {}):
+            verdict.add("wrong result", f"{record.id}: {off}")
+    if [a.attempt for a in attempts] != list(range(1, record.attempt + 1)):
+        verdict.add("untrue attempt", f"{record.id}: attempts {[a.attempt for a in attempts]} of {record.attempt}")
+    if sum(a.how == "done" for a in attempts) > 1:
+        verdict.add("duplicated", f"{record.id}: ended well more than once")
+    for before, after in pairwise(attempts):
+        if not before.ended or not after.started or before.ended > after.started:
+            verdict.add("overlapping", f"{record.id}: attempt {after.attempt} began before {before.attempt} was closed")
+    struck = sum(
+        (record.id, a.attempt) in blow.attempts
+        for a in attempts
+        for blow in director.blows
+        if blow.strike.target == "simulation" and blow.strike.blow != "STOP"
+    )
+    failed = [a for a in attempts if a.how == "failed"]
+    if len(failed) > struck or record.failures != len(failed):
+        why = "; ".join(f"{a.attempt}: {a.failure.error_class}: {a.failure.message}" for a in failed if a.failure)
+        text = f"blamed for {len(failed)} ({record.failures} counted), its program was struck {struck} times: {why}"
+        verdict.add("untrue attempt", f"{record.id}: {text}")
+
+
+def _judge_runs(verdict: Verdict, director: Director) -> None:
+    for id_, answer in director.load.runs.items():
+        run = director.world.store.run(listing.run(id_))
+        if run is None:
+            verdict.add("lost", f"{id_}: there is no record")
+        elif not run.state.ended:
+            verdict.add("stuck", f"{id_}: {run.state}")
+        elif run.state is not RunState.SUCCEEDED:
+            verdict.add("lost", f"{id_}: {run.state} {run.error}")
+        elif run.answer != answer:
+            verdict.add("wrong result", f"{id_}: {run.answer}, not {answer}")
+
+
+def _judge_store(verdict: Verdict, director: Director) -> None:
+    dump = Dump(director.world.store.client, director.world.settings.key_prefix)
+    try:
+        check(dump)
+    except AssertionError as error:
+        verdict.add("invariant", str(error).splitlines()[0])
+    for name in ("ready", "delayed", "offered", "leased", "runs:leased", "runs:ready", "sweep"):
+        for member in dump.members(name):
+            verdict.add("leftover", f"{name}: {member}")
+    for key in dump.keys("worker:"):
+        if key.endswith(":held") and dump.hash(key):
+            verdict.add("leftover", f"{key}: {', '.join(dump.hash(key))}")
+    for batch, row in dump.records("batch").items():
+        if int(row["succeeded"]) + int(row["failed"]) + int(row["cancelled"]) > int(row["count"]):
+            verdict.add("duplicated", f"batch {batch} counts more than its {row['count']} jobs")
+
+
+def judge_host(verdict: Verdict, director: Director, unstopped: list[str]) -> None:
+    """Judge what is left on the host after all services were told to stop."""
+    world = director.world
+    for name in unstopped:
+        verdict.add("stuck", f"{name} did not stop when it was told to")
+    redis = world.server.process
+    for process in belonging(world.settings.home):
+        if not redis or process.pid != redis.pid:
+            verdict.add("orphan", f"{process.pid} ({process.state}): {' '.join(process.command)[:160]}")
+    for left in sorted(world.settings.scratch.glob("*-*")):
+        verdict.add("leftover", f"scratch of an attempt: {left.name}")
+
+
+def _seconds(later: datetime, earlier: float) -> float:
+    return later.timestamp() - earlier
+
+
+def _measure(verdict: Verdict, director: Director) -> None:
+    for blow in director.blows:
+        if blow.strike.blow == "STOP" and blow.strike.target == "simulation":
+            continue  # it goes on where it was
+        for id_, number in blow.attempts:
+            attempts = {a.attempt: a for a in verdict.attempts.get(id_, ())}
+            hit, following = attempts.get(number), attempts.get(number + 1)
+            if hit and following and following.started and hit.how != "done":
+                verdict.recoveries.append(_seconds(following.started, blow.moment))
+                verdict.lost_seconds.append(_lost(verdict.jobs[id_], hit, following, blow.moment))
+
+
+def _lost(record: JobRecord, hit: AttemptRecord, following: AttemptRecord, moment: float) -> float:
+    """Give the computing seconds that were done again: of a countdown by its steps, else the whole attempt."""
+    if record.engine != "program":
+        return max(0.0, moment - hit.started.timestamp()) if hit.started else 0.0
+    begin = following.checkpoint_from
+    found = re.search(r"\d+", begin.text) if begin else None
+    reached = hit.progress.step or 0 if hit.progress else 0
+    return max(0, reached - (int(found[0]) if found else 0)) * float(record.spec["parameters"]["pause"])
+
+
+def table(verdict: Verdict, director: Director, seconds: float, seed: int) -> str:
+    """Give the table, whose last line is the verdict."""
+    blows = Counter((blow.strike.target, blow.strike.blow) for blow in director.blows)
+    total = len(director.blows)
+    lines = [f"{'struck':<14}" + "".join(f"{blow:>6}" for blow in BLOWS) + f"{'all':>6}"]
+    for target in TARGETS:
+        row = [blows[target, blow] for blow in BLOWS]
+        lines.append(f"{target:<14}" + "".join(f"{n:>6}" for n in (*row, sum(row))))
+    lines.append(f"{'all':<14}" + "".join(f"{sum(blows[t, b] for t in TARGETS):>6}" for b in BLOWS) + f"{total:>6}")
+    engines = Counter(record.engine for record in verdict.jobs.values())
+    hows = Counter(a.how for attempts in verdict.attempts.values() for a in attempts)
+    rows = [
+        ("jobs", f"{len(verdict.jobs)} ({', '.join(f'{n} {e}' for e, n in sorted(engines.items()))})"),
+        ("runs", f"{len(director.load.runs)}"),
+        ("attempts", f"{sum(hows.values())} ({', '.join(f'{n} {h}' for h, n in sorted(hows.items()))})"),
+        *((kind, f"{len(verdict.violations.get(kind, []))}") for kind in KINDS),
+        ("recovery", _recovery(verdict, director)),
+        ("lost per kill", f"{statistics.fmean(verdict.lost_seconds or [0.0]):.2f} s of computing on average"),
+    ]
+    lines += ["", *(f"{name:<16}{text}" for name, text in rows)]
+    for kind, texts in verdict.violations.items():
+        lines += [f"  {kind}: {text}" for text in texts[:20]]
+    said = f"{verdict.count} violation{'' if verdict.count == 1 else 's'}"
+    lines.append(f"VERDICT: {said} in {len(verdict.jobs)} jobs, {total} kills, {seconds / 60:.1f} minutes, seed {seed}")
+    return "\n".join(lines)
+
+
+def _recovery(verdict: Verdict, director: Director) -> str:
+    found = sorted(verdict.recoveries)
+    if not found:
+        return "nothing had to be recovered"
+    ninety_nine = found[min(len(found) - 1, int(0.99 * len(found)))]
+    lease = director.world.settings.lease_seconds
+    promised = f"lease {lease:g} s + {PROMISED_AFTER_LEASE:g} s promised"
+    return f"median {statistics.median(found):.1f} s, 99 % {ninety_nine:.1f} s, of {len(found)} ({promised})"
