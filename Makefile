@@ -26,7 +26,7 @@ types: install
 	$(BIN)/mypy
 
 test: lint types
-	$(BIN)/pytest -m "not slow and not benchmark"
+	$(BIN)/pytest -m "not slow and not benchmark" --durations=20
 
 test-all: lint types
 	$(BIN)/pytest -m "not benchmark"

