@@ -99,7 +99,14 @@ def strike_worker(fault: str, settings: Settings, store: Store, start: StartWork
     return [attempt.how for attempt in before]
 
 
-@pytest.mark.parametrize("fault", ["after_claim:kill", "writing_checkpoint:stop", "outcome_written:kill"])
+@pytest.mark.parametrize(
+    "fault",
+    [
+        "outcome_written:kill",
+        pytest.param("after_claim:kill", marks=pytest.mark.slow),
+        pytest.param("writing_checkpoint:stop", marks=pytest.mark.slow),
+    ],
+)
 def test_a_worker_struck_at_a_point_loses_nothing(
     fault: str, settings: Settings, submitting: Store, start_worker: StartWorker
 ) -> None:
@@ -162,7 +169,7 @@ def strike_orchestrator(
     assert store.run(listing.run("r1")) == run
 
 
-@pytest.mark.parametrize("fault", ["node_start:stop", "before_release:kill"])
+@pytest.mark.parametrize("fault", [pytest.param("node_start:stop", marks=pytest.mark.slow), "before_release:kill"])
 def test_an_orchestrator_struck_at_a_point_leaves_no_run_stuck(
     fault: str,
     settings: Settings,

@@ -57,7 +57,9 @@ def stop_for_longer_than_the_lease(server: RedisServer, settings: Settings) -> N
     server.process.send_signal(signal.SIGCONT)
 
 
-@pytest.mark.parametrize("outage", [kill_and_restart, stop_for_longer_than_the_lease])
+@pytest.mark.parametrize(
+    "outage", [kill_and_restart, pytest.param(stop_for_longer_than_the_lease, marks=pytest.mark.slow)]
+)
 async def test_an_outage_of_redis_loses_nothing_and_takes_no_lease_away(
     outage: Callable[[RedisServer, Settings], None],
     server: RedisServer,

