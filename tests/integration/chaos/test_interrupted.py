@@ -42,8 +42,8 @@ def hows(store: Store, job_id: str) -> list[str]:
     ("blow", "said"),
     [
         (signal.SIGKILL, "its warden was killed"),
-        (signal.SIGTERM, "its warden was told to stop"),
-        (signal.SIGSTOP, "its warden was frozen"),
+        pytest.param(signal.SIGTERM, "its warden was told to stop", marks=pytest.mark.slow),
+        pytest.param(signal.SIGSTOP, "its warden was frozen", marks=pytest.mark.slow),
     ],
 )
 def test_a_struck_warden_is_not_the_job_s_fault_and_its_program_ends(
