@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -48,15 +46,6 @@ def worker(settings: Settings, submitting: Store, start_worker: StartWorker) -> 
     # countdown writes a checkpoint at each step, so it may be told long before its limit
     path.write_text(path.read_text().replace("stop_grace_seconds = 2.0", "stop_grace_seconds = 8.0") + PROGRAMS)
     return start_worker("one")
-
-
-@pytest.fixture
-def warden(settings: Settings) -> Iterator[list[psutil.Process]]:
-    """Wardens that the test froze; they are let go at the end."""
-    frozen: list[psutil.Process] = []
-    yield frozen
-    for process in frozen:
-        process.resume()
 
 
 def worker_id(store: Store) -> str:
@@ -120,14 +109,15 @@ def test_a_stopped_worker_does_not_wait_for_a_program_that_does_not_listen(
 
 @pytest.mark.slow
 def test_a_stopped_worker_is_gone_within_its_grace_although_an_attempt_hangs(
-    submitting: Store, worker: RunningWorker, warden: list[psutil.Process]
+    submitting: Store, worker: RunningWorker
 ) -> None:
     (first,) = submit(submitting, SLOW)
     eventually(lambda: job(submitting, first).progress, what="progress")
     descendants = psutil.Process(worker.process.pid).children(recursive=True)
-    warden += [process for process in descendants if any("warden.py" in word for word in process.cmdline())]
-    assert len(warden) == 1
-    warden[0].send_signal(signal.SIGSTOP)
+    (warden,) = [process for process in descendants if any("warden.py" in word for word in process.cmdline())]
+    pool_child = warden.parent()
+    assert pool_child
+    pool_child.suspend()  # it ends with its main process, frozen or not
     worker.process.terminate()
     assert worker.process.wait(STOP_GRACE + 3) != 0
     assert job(submitting, first).state is JobState.RUNNING  # until its lease is over
