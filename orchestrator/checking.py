@@ -14,9 +14,9 @@ from pydantic import TypeAdapter, ValidationError
 from orchestrator.problems import Problem, of_error, of_validation
 from tasks.errors import InputError
 from tasks.programs import ProgramDeclaration, find_program, validate_parameters, within_limits
-from tasks.specs import JobSpec, ProgramSpec, QuantumSpec, dump_spec, queue_of
+from tasks.specs import AnySpec, JobSpec, ProgramSpec, QuantumSpec, dump_spec, queue_of
 
-_ADAPTER: TypeAdapter[QuantumSpec | ProgramSpec] = TypeAdapter(JobSpec)
+_ADAPTER: TypeAdapter[AnySpec] = TypeAdapter(JobSpec)
 
 
 @dataclass(frozen=True, kw_only=True)

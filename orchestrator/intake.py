@@ -14,7 +14,7 @@ from orchestrator.problems import BadInput, Problem
 from tasks import listing
 from tasks.errors import InputError, Refused
 from tasks.settings import Settings
-from tasks.specs import ProgramSpec, QuantumSpec, parse_spec
+from tasks.specs import AnySpec, parse_spec
 from tasks.store import AsyncStore
 
 T = TypeVar("T")
@@ -64,9 +64,7 @@ class Intake:
             raise planned.error()
         return planned
 
-    async def check(
-        self, jobs: Sequence[dict[str, Any]], *, wait_for_worker: bool = False
-    ) -> list[QuantumSpec | ProgramSpec]:
+    async def check(self, jobs: Sequence[dict[str, Any]], *, wait_for_worker: bool = False) -> list[AnySpec]:
         """Check and complete all jobs of a batch.
 
         Raises
@@ -88,7 +86,7 @@ class Intake:
         return await asyncio.to_thread(_complete, [checked for answer in answers for checked in answer])
 
 
-def _complete(checked: Sequence[Checked]) -> list[QuantumSpec | ProgramSpec]:
+def _complete(checked: Sequence[Checked]) -> list[AnySpec]:
     problems = [problem for one in checked for problem in one.problems]
     if problems:
         raise BadInput(problems)

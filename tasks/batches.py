@@ -11,7 +11,7 @@ from tasks.errors import Conflict, LeaseLost, NotFound, Refused
 from tasks.results import Checkpoint
 from tasks.scripts import Call, Reply, call
 from tasks.settings import Settings
-from tasks.specs import ProgramSpec, QuantumSpec, canonical_json, dump_spec, engine_of, queue_of
+from tasks.specs import AnySpec, canonical_json, dump_spec, engine_of, queue_of
 
 #: jobs that are put into a batch by one call
 CHUNK = 250
@@ -44,7 +44,7 @@ class NewJob:
     """A job to be submitted: its id and its exact spec; of a retry also the restart points that it begins from."""
 
     id: str
-    spec: QuantumSpec | ProgramSpec
+    spec: AnySpec
     priority: int = 5
     retry_of: str = ""
     checkpoint: Checkpoint | None = None
@@ -116,6 +116,7 @@ def record_of(job: NewJob, owner: Owner, index: int) -> dict[str, Any]:
         "parent": owner.parent_job,
         "retry_of": job.retry_of,
         "batch_index": str(index),
+        "needs_workspace": "1" if spec.inputs else "0",
         "spec": canonical_json(dump_spec(spec)),
         **_restart(job),
     }

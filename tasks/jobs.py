@@ -10,7 +10,7 @@ from typing import Any, Literal
 from tasks.batches import admission
 from tasks.errors import NotFound
 from tasks.records import JobRecord, JobState
-from tasks.results import Checkpoint, Failure, Outcome, Progress
+from tasks.results import Checkpoint, Correction, Failure, Outcome, Progress
 from tasks.scripts import Call, Reply, call
 from tasks.settings import Settings
 from tasks.specs import canonical_json
@@ -72,6 +72,7 @@ def renew(
     checkpoint: Checkpoint | None = None,
     phase: str = "running",
     last_lines: Sequence[str] = (),
+    corrections: Sequence[Correction] = (),
 ) -> Call[RenewAnswer]:
     """Extend a lease and store how far the attempt is; its last lines are the evidence if its host goes down."""
     return call(
@@ -84,6 +85,7 @@ def renew(
         canonical_json(checkpoint.model_dump()) if checkpoint else "",
         phase,
         canonical_json(list(last_lines)) if last_lines else "",
+        canonical_json([correction.model_dump() for correction in corrections]) if corrections else "",
         read=_answer,
     )
 

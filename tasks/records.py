@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from tasks.results import Artifact, Checkpoint, Failure, Progress, Result
+from tasks.results import Artifact, Checkpoint, Correction, Failure, Progress, Result
 
 
 class JobState(StrEnum):
@@ -70,6 +70,7 @@ JsonProgress = Annotated[Progress | None, BeforeValidator(_json)]
 JsonCheckpoint = Annotated[Checkpoint | None, BeforeValidator(_json)]
 JsonFailure = Annotated[Failure | None, BeforeValidator(_json)]
 JsonResult = Annotated[Result | None, BeforeValidator(_json)]
+JsonCorrections = Annotated[tuple[Correction, ...], BeforeValidator(_list)]
 JsonArtifacts = Annotated[tuple[Artifact, ...], BeforeValidator(_list)]
 
 
@@ -113,6 +114,8 @@ class JobRecord(Record):
     result: JsonResult = None
     failure: JsonFailure = None
     artifacts: JsonArtifacts = ()
+    #: of all attempts
+    corrections: JsonCorrections = ()
     compute_seconds: float = 0.0
     retry_of: str = ""
     parked_on: str = ""
@@ -139,6 +142,8 @@ class AttemptRecord(Record):
     checkpoint_from: JsonCheckpoint = None
     checkpoint: JsonCheckpoint = None
     failure: JsonFailure = None
+    #: of this and earlier attempts
+    corrections: JsonCorrections = ()
     #: of the program's output, as the newest renewal told them
     last_lines: Annotated[tuple[str, ...], BeforeValidator(_list)] = ()
     started: Moment = Field(default=None, alias="started_ms")

@@ -75,7 +75,19 @@ class ProgramResult(Value):
     last_line: str = ""
 
 
-Result = Annotated[QuantumResult | ProgramResult, Field(discriminator="kind")]
+AnyResult = QuantumResult | ProgramResult
+Result = Annotated[AnyResult, Field(discriminator="kind")]
+
+
+class Correction(Value):
+    """What was changed after a failure so that the same attempt could go on."""
+
+    #: of its file in ``worker.corrections``
+    name: str
+    #: what was wrong and what was changed, for people
+    text: str
+    #: settings of the engine that it changes
+    changes: dict[str, float | int | str | bool] = Field(default_factory=dict)
 
 
 class Failure(Value):
@@ -104,4 +116,6 @@ class Outcome(Value):
     result: Result | None = None
     failure: Failure | None = None
     artifacts: tuple[Artifact, ...] = ()
+    #: of all attempts up to this one
+    corrections: tuple[Correction, ...] = ()
     compute_seconds: float = 0.0

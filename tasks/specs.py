@@ -1,146 +1,24 @@
-"""Specs: what one simulation is asked to do. A spec never changes once it is submitted."""
+"""All specs: what one simulation is asked to do. A spec never changes once it is submitted.
+
+A new kind of simulation is a module with its spec (a ``Job`` with ``kind``, ``engine``, ``task``), and an entry here.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import re
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    TypeAdapter,
-    ValidationError,
-    field_validator,
-    model_validator,
-)
+from pydantic import Field, TypeAdapter, ValidationError, field_validator
 
-from tasks import units
-from tasks.elements import electron_count, parse_xyz
 from tasks.errors import InputError
-from tasks.methods import Family, find_basis, find_method, find_solvent
+from tasks.jobspec import NAME, Frozen, Job, Molecule, Resources
+from tasks.quantum import QuantumSpec, check_electrons
 
-#: every name that becomes part of a path or a key
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-
-
-class Frozen(BaseModel):
-    """Base of all specs: immutable, and nothing unknown is accepted."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Resources(Frozen):
-    """What an attempt may use on its worker."""
-
-    cores: int = Field(default=1, ge=1, le=4096)
-    memory_mb: int = Field(default=2000, ge=64)
-    walltime_seconds: int = Field(default=86_400, ge=10)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _as_people_write(cls, data: object) -> object:
-        return units.amounts(data, "resources")
-
-
-class Molecule(Frozen):
-    """One molecule: as SMILES, or as XYZ text in ångström, or as both (the SMILES then says what the XYZ is)."""
-
-    smiles: str | None = None
-    xyz: str | None = None
-    name: str = Field(default="", max_length=120)
-
-    @model_validator(mode="after")
-    def _given(self) -> Self:
-        if not (self.smiles or "").strip() and not (self.xyz or "").strip():
-            raise InputError("molecule", "", "is empty", "Give a SMILES such as 'C[N+](C)(C)C', or an XYZ block.")
-        if self.xyz:
-            parse_xyz(self.xyz)
-        return self
-
-
-class Job(Frozen):
-    """What all specs have in common."""
-
-    resources: Resources = Resources()
-    #: what people call this job
-    label: str = Field(default="", max_length=120)
-    #: only workers that carry this tag take the job
-    tag: str = Field(default="", pattern=r"^[a-z0-9-]{0,32}$")
-
-
-class QuantumSpec(Job):
-    """A quantum-chemical calculation on one molecule.
-
-    Attributes
-    ----------
-    charge
-        Total charge in elementary charges; None: taken from the SMILES.
-    multiplicity
-        2S+1; None: taken from the SMILES, or the lowest possible for an XYZ block.
-    basis
-        Basis set; None: def2-SVP, or none where the method brings its own.
-    solvent
-        Implicit solvent by name; None: gas phase.
-    engine
-        Which program; ``auto``: whichever workers offer for the method, which is never changed.
-    """
-
-    kind: Literal["quantum"] = "quantum"
-    molecule: Molecule
-    charge: int | None = Field(default=None, ge=-20, le=20)
-    multiplicity: int | None = Field(default=None, ge=1, le=20)
-    task: Literal["single_point", "optimisation"] = "single_point"
-    method: str = "B3LYP"
-    basis: str | None = None
-    solvent: str | None = None
-    engine: Literal["auto", "pyscf", "xtb"] = "auto"
-
-    @field_validator("method")
-    @classmethod
-    def _method(cls, value: str) -> str:
-        return find_method(value).name
-
-    @field_validator("solvent")
-    @classmethod
-    def _solvent(cls, value: str | None) -> str | None:
-        return find_solvent(value) if value else None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _american(cls, data: object) -> object:
-        if isinstance(data, dict) and data.get("task") in ("optimization", "optimize", "optimise", "opt"):
-            return {**data, "task": "optimisation"}
-        if isinstance(data, dict) and data.get("task") in ("single point", "single-point", "energy", "sp"):
-            return {**data, "task": "single_point"}
-        return data
-
-    @model_validator(mode="after")
-    def _consistent(self) -> Self:
-        method = find_method(self.method)
-        if method.family is Family.TIGHT_BINDING:
-            if self.basis:
-                raise InputError(
-                    "basis",
-                    self.basis,
-                    f"cannot be chosen with {method.name}",
-                    "It brings its own: leave it out.",
-                )
-        else:
-            object.__setattr__(self, "basis", find_basis(self.basis or "def2-SVP"))
-        if self.engine != "auto" and self.engine not in method.engines:
-            remedy = f"{method.name} is computed by {', '.join(method.engines)}."
-            raise InputError("engine", self.engine, f"does not offer {method.name}", remedy)
-        if self.molecule.xyz and self.charge is not None and self.multiplicity is not None:
-            check_electrons(self.molecule.xyz, self.charge, self.multiplicity)
-        return self
-
-    @property
-    def program(self) -> str:
-        """The engine that computes this, once chosen."""
-        return self.engine
+__all__ = [
+    "NAME", "AnySpec", "Frozen", "Job", "JobSpec", "Molecule", "ProgramSpec", "QuantumSpec", "Resources",
+    "canonical_json", "check_electrons", "dump_spec", "engine_of", "input_error", "parse_spec", "queue_of", "spec_hash",
+]  # fmt: skip
 
 
 class ProgramSpec(Job):
@@ -163,32 +41,19 @@ class ProgramSpec(Job):
         return self.program
 
 
-JobSpec = Annotated[QuantumSpec | ProgramSpec, Field(discriminator="kind")]
-_ADAPTER: TypeAdapter[QuantumSpec | ProgramSpec] = TypeAdapter(JobSpec)
+AnySpec = QuantumSpec | ProgramSpec
+JobSpec = Annotated[AnySpec, Field(discriminator="kind")]
+_ADAPTER: TypeAdapter[AnySpec] = TypeAdapter(JobSpec)
+#: the values of ``kind``, which pydantic puts into the path of an error
+KINDS = ("quantum", "program")
 
 
-def check_electrons(xyz: str, charge: int, multiplicity: int) -> None:
-    """Raise InputError if a molecule of that charge cannot have that multiplicity."""
-    electrons = electron_count(parse_xyz(xyz), charge)
-    if electrons < 0:
-        raise InputError("charge", charge, "leaves fewer than no electrons", "Check the charge.")
-    if electrons % 2 == multiplicity % 2 or multiplicity > electrons + 1:
-        kind = "an even" if electrons % 2 == 0 else "an odd"
-        right = "1, 3, 5 …" if electrons % 2 == 0 else "2, 4, 6 …"
-        raise InputError(
-            "multiplicity",
-            multiplicity,
-            f"is impossible with {electrons} electrons ({kind} number, charge {charge:+d})",
-            f"Possible are {right}.",
-        )
-
-
-def engine_of(spec: QuantumSpec | ProgramSpec) -> str:
+def engine_of(spec: AnySpec) -> str:
     """Give the engine that a spec asks for (``auto`` if none was chosen yet)."""
     return "program" if isinstance(spec, ProgramSpec) else spec.engine
 
 
-def queue_of(spec: QuantumSpec | ProgramSpec) -> str:
+def queue_of(spec: AnySpec) -> str:
     """Give the queue of a spec: engine (a program: its name as well) and tag.
 
     Raises
@@ -205,7 +70,7 @@ def queue_of(spec: QuantumSpec | ProgramSpec) -> str:
     return f"{queue}@{spec.tag}" if spec.tag else queue
 
 
-def parse_spec(data: object, where: str = "") -> QuantumSpec | ProgramSpec:
+def parse_spec(data: object, where: str = "") -> AnySpec:
     """Read a spec.
 
     Raises
@@ -225,7 +90,7 @@ def input_error(error: ValidationError, where: str = "") -> InputError:
     """Turn pydantic's report into our one message."""
     first = error.errors()[0]
     cause = first.get("ctx", {}).get("error")
-    path = ".".join(str(part) for part in first["loc"] if part not in ("quantum", "program"))
+    path = ".".join(str(part) for part in first["loc"] if part not in KINDS)
     field = ", ".join(filter(None, (where, path)))
     if isinstance(cause, InputError):
         return InputError(", ".join(filter(None, (where, cause.field))), cause.value, cause.problem, cause.remedy)
@@ -240,7 +105,7 @@ def canonical_json(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
-def dump_spec(spec: QuantumSpec | ProgramSpec) -> dict[str, Any]:
+def dump_spec(spec: AnySpec) -> dict[str, Any]:
     """Give a spec as plain JSON values."""
     return spec.model_dump(mode="json", exclude_none=True)
 

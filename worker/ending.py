@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import structlog
 
@@ -14,7 +15,7 @@ from tasks.errors import Unreachable
 from tasks.faults import fault_point
 from tasks.jobs import Earlier, Ended, Token
 from tasks.records import JobState
-from tasks.results import Artifact, Failure, Outcome
+from tasks.results import Artifact, Correction, Failure, Outcome
 from tasks.scripts import Call
 from tasks.settings import Settings
 from tasks.store import Store
@@ -25,6 +26,7 @@ from worker.staging import keep_results
 from worker.warded import WardedProgram
 
 log = structlog.get_logger()
+T = TypeVar("T")
 
 #: ends that the warden or its parent brought about, and not the program: none is the job's fault
 BLAMELESS = {
@@ -46,16 +48,17 @@ def outcome_on_disk(workspace: Path, job: str, earlier: Sequence[Earlier]) -> Ou
     return None
 
 
-def post(store: Store, settings: Settings, end: Call[Ended]) -> Ended:
-    """Post an end until Redis has answered; every script may be repeated."""
+def post(store: Store, settings: Settings, what: Call[T]) -> T:
+    """Run a script until Redis has answered; every script may be repeated."""
     while True:
         try:
-            return store.run(end)
+            return store.run(what)
         except Unreachable:
             time.sleep(settings.beat_seconds)
 
 
-def _verdict(ended: Ended, word: str, text: str) -> tuple[Verdict, str]:
+def verdict(ended: Ended, word: str, text: str) -> tuple[Verdict, str]:
+    """Give what became of an attempt whose end was posted."""
     if ended.answer not in ("ok", "same"):
         return Verdict.FENCED, f"{text}, but the lease was lost before it was posted"
     if ended.state is JobState.CANCELLED:
@@ -66,7 +69,7 @@ def _verdict(ended: Ended, word: str, text: str) -> tuple[Verdict, str]:
 def succeed(store: Store, settings: Settings, token: Token, outcome: Outcome) -> tuple[Verdict, str]:
     """Post a success."""
     ended = post(store, settings, jobs.finish(token, JobState.SUCCEEDED, settings, outcome=outcome))
-    return _verdict(ended, "succeeded", "ended well")
+    return verdict(ended, "succeeded", "ended well")
 
 
 def fail(store: Store, settings: Settings, token: Token, failure: Failure, failures: int) -> tuple[Verdict, str]:
@@ -79,24 +82,26 @@ def fail(store: Store, settings: Settings, token: Token, failure: Failure, failu
         how: jobs.Requeue = "host" if failure.before_start else "failed"
         end = jobs.requeue(token, how, settings, failure=failure, delay_seconds=delay)
     ended = post(store, settings, end)
-    return _verdict(ended, "failed" if ended.state is JobState.FAILED else "requeued", text)
+    return verdict(ended, "failed" if ended.state is JobState.FAILED else "requeued", text)
 
 
 def give_back(store: Store, settings: Settings, token: Token, failure: Failure) -> tuple[Verdict, str]:
     """Give a job back that was interrupted through no fault of its own; a pause keeps a broken host from spinning."""
     end = jobs.requeue(token, "preempted", settings, failure=failure, delay_seconds=settings.retry_delay_seconds)
-    return _verdict(post(store, settings, end), "requeued", failure.message)
+    return verdict(post(store, settings, end), "requeued", failure.message)
 
 
-def conclude(store: Store, settings: Settings, attempt: Attempt, program: WardedProgram) -> tuple[Verdict, str]:
-    """Judge what the program left, keep it, and post the end."""
+def conclude(
+    store: Store, settings: Settings, attempt: Attempt, program: WardedProgram
+) -> tuple[Verdict, str] | Correction:
+    """Judge what the program left, keep it, and post the end; or say with what correction the attempt goes on."""
     token = attempt.token
     attempt.pulse.phase = "finishing"
     if attempt.order is Order.FENCED:
         return Verdict.FENCED, "the lease was given away; stopped"
     if attempt.order is Order.CANCEL:
         ended = post(store, settings, jobs.finish(token, JobState.CANCELLED, settings))
-        return _verdict(ended, "cancelled", "cancelled while it ran")
+        return verdict(ended, "cancelled", "cancelled while it ran")
     if attempt.engine.ended_well(attempt.bench, program.exits):
         try:
             outcome = _keep_success(settings, attempt)
@@ -115,6 +120,8 @@ def conclude(store: Store, settings: Settings, attempt: Attempt, program: Warded
         _keep_failure(settings, attempt, failure)
         return give_back(store, settings, token, failure)
     failure = attempt.engine.diagnose(attempt.bench, program.exits)
+    if not failure.before_start and (correction := attempt.engine.correct(attempt.bench, failure)):
+        return correction
     _keep_failure(settings, attempt, failure)
     return fail(store, settings, token, failure, attempt.record.failures)
 
@@ -133,7 +140,7 @@ def _stopped(store: Store, settings: Settings, attempt: Attempt) -> tuple[Verdic
         return fail(store, settings, attempt.token, failure, attempt.record.failures)
     how: jobs.Requeue = "walltime" if attempt.order is Order.WALLTIME else "preempted"
     ended = post(store, settings, jobs.requeue(attempt.token, how, settings))
-    return _verdict(ended, "requeued", f"stopped ({attempt.order.value}), goes on from its checkpoint")
+    return verdict(ended, "requeued", f"stopped ({attempt.order.value}), goes on from its checkpoint")
 
 
 def _keep_success(settings: Settings, attempt: Attempt) -> Outcome:
@@ -165,5 +172,6 @@ def _outcome(attempt: Attempt, artifacts: tuple[Artifact, ...]) -> Outcome:
         claim_id=attempt.token.claim_id,
         succeeded=False,
         artifacts=artifacts,
+        corrections=attempt.bench.corrections,
         compute_seconds=time.monotonic() - attempt.began,
     )

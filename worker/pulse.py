@@ -10,7 +10,7 @@ import time
 from tasks import jobs
 from tasks.errors import Unreachable
 from tasks.jobs import RenewAnswer, Token
-from tasks.results import Checkpoint, Progress
+from tasks.results import Checkpoint, Correction, Progress
 from tasks.settings import Settings
 from tasks.store import Store
 from worker.warded import WardedProgram
@@ -27,7 +27,7 @@ class Pulse:
         Whether the last renewal was not answered.
     answered
         When it was answered, on the monotonic clock.
-    progress, checkpoint, last_lines
+    progress, checkpoint, last_lines, corrections
         What the next renewal stores.
     phase
         Where the attempt is: ``running``, then ``finishing``.
@@ -43,6 +43,7 @@ class Pulse:
         self.progress: Progress | None = None
         self.checkpoint: Checkpoint | None = None
         self.last_lines: tuple[str, ...] = ()
+        self.corrections: tuple[Correction, ...] = ()
         self.phase = "running"
         self.program: WardedProgram | None = None
         self._due = self.answered + settings.beat_seconds
@@ -68,6 +69,7 @@ class Pulse:
             progress=self.progress,
             checkpoint=self.checkpoint,
             phase=self.phase,
+            corrections=self.corrections,
         )
         try:
             self.answer = self.store.run(call)
@@ -80,6 +82,13 @@ class Pulse:
             self.checkpoint = None
         self._due = time.monotonic() + pause
         self.beat()
+
+    def renew_until_answered(self) -> None:
+        """Renew until Redis has what there is to be told, or the lease is known to be lost."""
+        self.renew()
+        while self.cut_off:
+            time.sleep(self.settings.beat_seconds / 4)
+            self.renew()
 
     @property
     def silent_seconds(self) -> float:

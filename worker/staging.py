@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import structlog
 
 from tasks import workspace as files
+from tasks.errors import InputError
+from tasks.jobspec import InputFile
 from tasks.results import Artifact, Checkpoint
 from tasks.workspace import Tick
 from worker.engines.base import Snapshot
@@ -109,6 +111,29 @@ def _there(staged: Sequence[Artifact], workspace: Path) -> bool:
         except OSError:
             return False
     return True
+
+
+def fetch_inputs(
+    inputs: Mapping[str, InputFile], workspace: Path, target: Path, tick: Tick, *, patience_seconds: float = 15.0
+) -> None:
+    """Copy the files that a job works on into ``target``, under the names that its spec gives them.
+
+    Raises
+    ------
+    InputError
+        If a file is not there, or has another content than it had when the job was submitted.
+    """
+    deadline = time.monotonic() + patience_seconds
+    target.mkdir(parents=True, exist_ok=True)
+    for name, file in inputs.items():
+        described = Artifact(path=file.path, size_bytes=file.size_bytes, sha256=file.sha256)
+        while not _there((described,), workspace) and time.monotonic() < deadline:
+            time.sleep(0.2)
+            tick()
+        if not files.intact(described, workspace, tick):
+            problem = "is missing, or is not what it was when the job was submitted"
+            raise InputError(f"inputs.{name}", file.path, problem, "Compute it again, and submit with the new file.")
+        files.copy_bytes(workspace / file.path, target / name, tick)
 
 
 def keep_results(found: dict[str, Path], workspace: Path, folder: Path, tick: Tick) -> tuple[Artifact, ...]:

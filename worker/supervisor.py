@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,17 +20,19 @@ from tasks.errors import InputError, Unreachable
 from tasks.faults import fault_point
 from tasks.jobs import Claimed, Token
 from tasks.records import JobRecord
-from tasks.results import Failure, Progress
+from tasks.results import Correction, Failure, Progress
 from tasks.settings import Settings
 from tasks.specs import canonical_json, dump_spec, parse_spec
 from tasks.store import Store
 from worker import ending, orphans
 from worker.attempt import OUTPUT, Attempt, Order, Verdict, last_lines, show_log, stage_checkpoint
-from worker.engines.base import Bench, Engine
+from worker.children import read_children, wait_for_children
+from worker.corrections import apply_correction
+from worker.engines.base import Bench, Command, Engine
 from worker.environment import engine_environment
 from worker.pulse import Pulse
 from worker.running import note_of, note_running
-from worker.staging import CheckpointStager, fetch_checkpoint
+from worker.staging import CheckpointStager, fetch_checkpoint, fetch_inputs
 from worker.warded import WardedProgram
 
 log = structlog.get_logger()
@@ -111,23 +113,37 @@ class Supervisor:
                 error_class="host", message=message, before_start=True, remedy="Look at this host's disks."
             )
             return self._close(token, ending.fail(self.store, self.settings, token, failure, record.failures))
-        scratch = attempt.bench.scratch
+        # Noted as running until the end is posted: a worker that is frozen here has no core to spare.
         with note_running(self.settings, self.worker, record):
-            program = WardedProgram(
-                commands,
-                scratch,
-                engine_environment(),
-                dead_man_seconds=self.settings.dead_man_seconds,
-                kill_grace_seconds=self.settings.kill_grace_seconds,
-            )
-            attempt.pulse.program = program
-            try:
-                self._watch(attempt, program)
-            finally:
-                attempt.pulse.program = None
-                program.end()
-            # Still noted as running: a worker that is frozen here has no core to spare.
-            return self._close(token, ending.conclude(self.store, self.settings, attempt, program))
+            while True:
+                program = self._compute(attempt, commands)
+                if not attempt.order and (children := attempt.engine.children(attempt.bench)):
+                    return self._close(token, wait_for_children(self.store, self.settings, attempt, children))
+                end = ending.conclude(self.store, self.settings, attempt, program)
+                if not isinstance(end, Correction):
+                    return self._close(token, end)
+                try:
+                    commands = apply_correction(attempt, end)
+                except InputError as error:
+                    failure = Failure(error_class="bad_input", message=str(error), permanent=True)
+                    return self._close(token, ending.fail(self.store, self.settings, token, failure, record.failures))
+
+    def _compute(self, attempt: Attempt, commands: Sequence[Command]) -> WardedProgram:
+        """Run the commands to their end, whoever brings it about."""
+        program = WardedProgram(
+            commands,
+            attempt.bench.scratch,
+            engine_environment(),
+            dead_man_seconds=self.settings.dead_man_seconds,
+            kill_grace_seconds=self.settings.kill_grace_seconds,
+        )
+        attempt.pulse.program = program
+        try:
+            self._watch(attempt, program)
+        finally:
+            attempt.pulse.program = None
+            program.end()
+        return program
 
     def _bench(self, token: Token, record: JobRecord, scratch_name: str) -> Attempt:
         """Make the attempt's folders, exclusively, and lay out the checkpoint to go on from."""
@@ -141,7 +157,11 @@ class Supervisor:
         scratch = orphans.own(self.settings, scratch_name, note_of(self.settings, self.worker, record))
         restart = scratch / "restart"
         pulse = Pulse(self.store, self.settings, token)
+        pulse.corrections = record.corrections
         known = (record.checkpoint, record.checkpoint_before)
+        inputs = scratch / "inputs"
+        if spec.inputs:
+            fetch_inputs(spec.inputs, workspace, inputs, pulse)
         started_from = fetch_checkpoint(known, workspace, restart, pulse)
         newest = max((c.number for c in known if c), default=0)
         bench = Bench(
@@ -150,6 +170,9 @@ class Supervisor:
             cores=record.cores,
             memory_mb=record.memory_mb,
             restart=restart if started_from else None,
+            inputs=inputs if spec.inputs else None,
+            children=read_children(self.store, record.parked_on) if record.parked_on else None,
+            corrections=record.corrections,
         )
         return Attempt(
             pulse=pulse,

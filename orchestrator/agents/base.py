@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from orchestrator.state import Finding, Goal, Plan, Species, Step
-from tasks.results import Artifact, Failure, ProgramResult, QuantumResult
-from tasks.specs import ProgramSpec, QuantumSpec
+from tasks.results import AnyResult, Artifact, Failure
+from tasks.specs import AnySpec
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,10 +18,10 @@ class JobResult:
     """What became of one job of a step."""
 
     job_id: str
-    spec: QuantumSpec | ProgramSpec
+    spec: AnySpec
     #: ``SUCCEEDED``, ``FAILED`` or ``CANCELLED``
     state: str
-    result: QuantumResult | ProgramResult | None = None
+    result: AnyResult | None = None
     failure: Failure | None = None
     artifacts: tuple[Artifact, ...] = ()
     compute_seconds: float = 0.0
@@ -57,7 +57,7 @@ class Context:
 class Work:
     """What a step needs next: jobs to be computed, or nothing more because it is done with these findings."""
 
-    specs: tuple[QuantumSpec | ProgramSpec, ...] = ()
+    specs: tuple[AnySpec, ...] = ()
     finding: Finding | None = None
     #: molecules as this step knows them now; None: unchanged
     species: tuple[Species, ...] | None = None

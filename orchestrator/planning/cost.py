@@ -23,7 +23,7 @@ from rdkit import Chem
 from orchestrator.chemistry.molecules import parse
 from tasks.elements import ATOMIC_NUMBER, parse_xyz
 from tasks.methods import Family, find_method
-from tasks.specs import ProgramSpec, QuantumSpec
+from tasks.specs import AnySpec, ProgramSpec, QuantumSpec
 
 #: basis functions (spherical) of H, of Li to Ne, of Na to Ar, and of heavier atoms (about; bromine where it is defined)
 FUNCTIONS: dict[str, tuple[int, int, int, int]] = {
@@ -77,7 +77,7 @@ class Cost:
         return None if self.core_seconds is None else self.core_seconds / 3600
 
 
-def estimate(spec: QuantumSpec | ProgramSpec) -> Cost:
+def estimate(spec: AnySpec) -> Cost:
     """Estimate what a spec costs; it needs a SMILES or a structure, but not be complete."""
     if isinstance(spec, ProgramSpec):
         return Cost(core_seconds=None, note="unknown: Simrelay knows nothing about how long a declared program runs")

@@ -382,7 +382,7 @@ local function admit(now, offer_ms, reserve_ms)
     local job = get_job(cursor.rows[cursor.at])
     cursor.at = cursor.at + 2
     local cores, memory = tonumber(job.cores), tonumber(job.memory_mb)
-    local fresh, chosen = job.attempt == '0' and (job.checkpoint or '') == ''
+    local fresh, chosen = job.attempt == '0' and (job.checkpoint or '') == '' and job.needs_workspace ~= '1'
     for _, w in ipairs(free) do
       if not w.kept and w.serves[job.queue] and w.free_cores >= cores and w.free_memory >= memory
         and (w.workspace_seen == '1' or fresh)

@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- The one heartbeat of an attempt: extends the lease, stores progress and the newest checkpoint.
 -- ARGV: job, attempt, claim id, lease_ms, progress JSON or '', checkpoint JSON or '', phase, JSON of the
---       last lines of output or ''.
+--       last lines of output or '', JSON of all corrections or ''.
 -- Answers: ok, cancel, yield, fenced.
 local id, n = ARGV[1], ARGV[2]
 local job, now = get_job(id), now_ms()
@@ -23,6 +23,10 @@ if ARGV[6] ~= '' and ARGV[6] ~= job.checkpoint then
 end
 redis.call('HSET', key, 'phase', ARGV[7], 'renewed_ms', int(now))
 if ARGV[8] ~= '' then redis.call('HSET', key, 'last_lines', ARGV[8]) end
+if ARGV[9] ~= '' then
+  put(job, { corrections = ARGV[9] })
+  redis.call('HSET', key, 'corrections', ARGV[9])
+end
 if cancelled(job) then return reply('cancel') end
 local stops = redis.call('HGET', P .. 'worker:' .. job.worker, 'state') == 'stopping'
 if stops then return reply('yield') end

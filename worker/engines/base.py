@@ -13,10 +13,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Generic, TypeVar
 
-from tasks.results import Failure, ProgramResult, Progress, QuantumResult
-from tasks.specs import ProgramSpec, QuantumSpec
+from tasks.records import JobState
+from tasks.results import AnyResult, Artifact, Correction, Failure, Progress
+from tasks.specs import AnySpec
 
-Spec = TypeVar("Spec", bound=QuantumSpec | ProgramSpec)
+Spec = TypeVar("Spec", bound=AnySpec)
+Change = TypeVar("Change", int, float, str, bool)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +45,12 @@ class Bench(Generic[Spec]):
         Its own folder on this node, empty at the start; commands run with it as their working directory.
     restart
         Folder with the files of the checkpoint to go on from, by their names in scratch; None: from the beginning.
+    inputs
+        Folder with the files that the spec names as ``inputs``, under those names.
+    children
+        What became of the jobs that the job waited for last, in their order; None: it has not waited yet.
+    corrections
+        What was changed after failures of this and earlier attempts, in that order.
     """
 
     spec: Spec
@@ -50,6 +58,39 @@ class Bench(Generic[Spec]):
     cores: int
     memory_mb: int
     restart: Path | None = None
+    inputs: Path | None = None
+    children: Sequence[Child] | None = None
+    corrections: tuple[Correction, ...] = ()
+
+    def changed(self, name: str, default: Change) -> Change:
+        """Give a setting as the newest correction of it left it, else the default."""
+        for correction in reversed(self.corrections):
+            if name in correction.changes:
+                return type(default)(correction.changes[name])
+        return default
+
+
+@dataclass(frozen=True, kw_only=True)
+class Child:
+    """What became of one job that another one waited for."""
+
+    job_id: str
+    spec: AnySpec
+    state: JobState
+    result: AnyResult | None
+    failure: Failure | None
+    artifacts: tuple[Artifact, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Children:
+    """Jobs that a job needs before it can go on; its program has ended, and its restart point says what it waits for.
+
+    The same ``name`` means the same jobs: after a crash those that were submitted first are waited for.
+    """
+
+    name: str
+    specs: tuple[AnySpec, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +114,7 @@ class Exit:
 class Collected:
     """What came out: values for the record, and the files in scratch to keep, by role (``geometry``, ``log``, …)."""
 
-    result: QuantumResult | ProgramResult
+    result: AnyResult
     files: dict[str, Path] = field(default_factory=dict)
 
 
@@ -130,6 +171,18 @@ class Engine(ABC, Generic[Spec]):
     @abstractmethod
     def ended_well(self, bench: Bench[Spec], exits: Sequence[Exit]) -> bool:
         """Tell whether the program reached its goal: by its positive mark in the output, never by exit codes alone."""
+
+    def children(self, bench: Bench[Spec]) -> Children | None:
+        """Give the jobs that the job has to wait for, if its program has ended for their sake; asked first."""
+        return None
+
+    def correct(self, bench: Bench[Spec], failure: Failure) -> Correction | None:
+        """Say what to change so that the attempt can go on after a failure; None: nothing that is known to help.
+
+        ``bench.corrections`` tells what was tried. The commands are prepared anew, to go on from the newest restart
+        point with the correction added.
+        """
+        return None
 
     @abstractmethod
     def diagnose(self, bench: Bench[Spec], exits: Sequence[Exit]) -> Failure:

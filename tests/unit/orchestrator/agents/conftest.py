@@ -9,7 +9,7 @@ from orchestrator.agents import AGENTS, Context, JobResult, Work
 from orchestrator.planning import make_plan
 from orchestrator.state import Finding, Plan, Species, Step, StepStatus
 from tasks.results import Failure, QuantumResult
-from tasks.specs import ProgramSpec, QuantumSpec
+from tasks.specs import AnySpec, QuantumSpec
 
 
 @dataclass
@@ -56,7 +56,7 @@ class Walk:
         return work
 
 
-def result(spec: QuantumSpec | ProgramSpec, **values: object) -> JobResult:
+def result(spec: AnySpec, **values: object) -> JobResult:
     """Give a job that succeeded with these values, on the geometry that it was given."""
     assert isinstance(spec, QuantumSpec)
     base = QuantumResult(
@@ -71,7 +71,7 @@ def result(spec: QuantumSpec | ProgramSpec, **values: object) -> JobResult:
     )
 
 
-def failure(spec: QuantumSpec | ProgramSpec, message: str = "The SCF did not converge in 100 cycles.") -> JobResult:
+def failure(spec: AnySpec, message: str = "The SCF did not converge in 100 cycles.") -> JobResult:
     """Give a job that failed."""
     reason = Failure(error_class="scf_not_converged", message=message, remedy="Try another starting geometry.")
     return replace(result(spec), state="FAILED", result=None, failure=reason)

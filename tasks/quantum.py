@@ -1,0 +1,95 @@
+"""The spec of a quantum-chemical calculation: the same words mean the same physics on every engine."""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+
+from tasks.elements import electron_count, parse_xyz
+from tasks.errors import InputError
+from tasks.jobspec import Job, Molecule
+from tasks.methods import Family, find_basis, find_method, find_solvent
+
+
+class QuantumSpec(Job):
+    """A quantum-chemical calculation on one molecule.
+
+    Attributes
+    ----------
+    charge
+        Total charge in elementary charges; None: taken from the SMILES.
+    multiplicity
+        2S+1; None: taken from the SMILES, or the lowest possible for an XYZ block.
+    basis
+        Basis set; None: def2-SVP, or none where the method brings its own.
+    solvent
+        Implicit solvent by name; None: gas phase.
+    engine
+        Which program; ``auto``: whichever workers offer for the method, which is never changed.
+    """
+
+    kind: Literal["quantum"] = "quantum"
+    molecule: Molecule
+    charge: int | None = Field(default=None, ge=-20, le=20)
+    multiplicity: int | None = Field(default=None, ge=1, le=20)
+    task: Literal["single_point", "optimisation"] = "single_point"
+    method: str = "B3LYP"
+    basis: str | None = None
+    solvent: str | None = None
+    engine: Literal["auto", "pyscf", "xtb"] = "auto"
+
+    @field_validator("method")
+    @classmethod
+    def _method(cls, value: str) -> str:
+        return find_method(value).name
+
+    @field_validator("solvent")
+    @classmethod
+    def _solvent(cls, value: str | None) -> str | None:
+        return find_solvent(value) if value else None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _american(cls, data: object) -> object:
+        if isinstance(data, dict) and data.get("task") in ("optimization", "optimize", "optimise", "opt"):
+            return {**data, "task": "optimisation"}
+        if isinstance(data, dict) and data.get("task") in ("single point", "single-point", "energy", "sp"):
+            return {**data, "task": "single_point"}
+        return data
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        method = find_method(self.method)
+        if method.family is Family.TIGHT_BINDING:
+            if self.basis:
+                raise InputError(
+                    "basis",
+                    self.basis,
+                    f"cannot be chosen with {method.name}",
+                    "It brings its own: leave it out.",
+                )
+        else:
+            object.__setattr__(self, "basis", find_basis(self.basis or "def2-SVP"))
+        if self.engine != "auto" and self.engine not in method.engines:
+            remedy = f"{method.name} is computed by {', '.join(method.engines)}."
+            raise InputError("engine", self.engine, f"does not offer {method.name}", remedy)
+        if self.molecule.xyz and self.charge is not None and self.multiplicity is not None:
+            check_electrons(self.molecule.xyz, self.charge, self.multiplicity)
+        return self
+
+
+def check_electrons(xyz: str, charge: int, multiplicity: int) -> None:
+    """Raise InputError if a molecule of that charge cannot have that multiplicity."""
+    electrons = electron_count(parse_xyz(xyz), charge)
+    if electrons < 0:
+        raise InputError("charge", charge, "leaves fewer than no electrons", "Check the charge.")
+    if electrons % 2 == multiplicity % 2 or multiplicity > electrons + 1:
+        kind = "an even" if electrons % 2 == 0 else "an odd"
+        right = "1, 3, 5 …" if electrons % 2 == 0 else "2, 4, 6 …"
+        raise InputError(
+            "multiplicity",
+            multiplicity,
+            f"is impossible with {electrons} electrons ({kind} number, charge {charge:+d})",
+            f"Possible are {right}.",
+        )
