@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Generic, TypeVar
 
+from tasks.programs import Licence
 from tasks.results import Failure, ProgramResult, Progress, QuantumResult
 from tasks.specs import ProgramSpec, QuantumSpec
 
@@ -31,6 +32,8 @@ class Offer:
     tasks: tuple[str, ...] = ()
     #: variables to set for it
     environment: dict[str, str] = field(default_factory=dict)
+    #: what limits how many of its jobs run at a time, on all workers together
+    licence: Licence | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
