@@ -122,11 +122,12 @@ class Supervisor:
 
     async def interpret(self, state: RunState, config: RunnableConfig) -> Update:
         """Let agents look at the results of complete batches: findings, or another round of jobs."""
-        offered = frozenset((await self.store.run(listing.declared())).keys())
-        fault_point("node_start")
         works, plan = {}, state.plan
-        for step, batch in steps.uninterpreted(plan):
-            log.info("interpreting", run=state.run_id, step=step.number, batch=batch.batch_id)
+        complete = steps.uninterpreted(plan)
+        log.info("interpreting", run=state.run_id, batches=[batch.batch_id for _, batch in complete])
+        fault_point("node_start")
+        offered = frozenset((await self.store.run(listing.declared())).keys())
+        for step, batch in complete:
             results = await self._results(batch.batch_id)
             works[step.number] = await self.apart.run(
                 _interpret, self.agents[step.agent], step, self._context(state, offered), results

@@ -25,6 +25,7 @@ from langgraph.checkpoint.redis.aio import AsyncRedisSaver
 from langgraph.checkpoint.redis.base import REDIS_KEY_SEPARATOR
 from langgraph.checkpoint.redis.key_registry import WRITE_KEYS_ZSET_PREFIX, CheckpointKeyRegistry
 from langgraph.checkpoint.redis.util import to_storage_safe_id, to_storage_safe_str
+from langgraph.checkpoint.serde.types import INTERRUPT
 
 from orchestrator.serde import LosslessSerializer
 from tasks import runs
@@ -142,7 +143,13 @@ class FencedSaver(AsyncRedisSaver):
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
-        """Write the pending writes of a task in one transaction; raises as ``aput`` does."""
+        """Write what a task waits in; raises as ``aput`` does.
+
+        A graph of one node a step needs no other pending writes: the checkpoint that holds a node's effect follows at
+        once, and a node that was stopped before it is run again. A wake-up is not kept either, since waking means
+        "look": whoever takes over finds the interrupt, and looks.
+        """
+        writes = [row for row in writes if row[0] == INTERRUPT]
         if not writes:
             return
         run, epoch = self._token(config)

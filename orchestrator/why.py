@@ -56,6 +56,10 @@ def _not_offered(job: str, said: dict[str, Any]) -> str:
         return f"It asks for {memory} MB, and no worker that offers {queue} has more than {most}."
     if all(worker["cores"] < cores or worker["memory_mb"] < memory for worker in active):
         return f"No single worker that offers {queue} has both {cores} cores and {memory} MB."
+    unlicensed = [worker["licence"] for worker in active if worker.get("licence")]
+    if len(unlicensed) == len(active):
+        one = unlicensed[0]
+        return f"It waits for a licence: all {one['count']} of {one['name']} are taken by other jobs."
     if said["ahead"]:
         others = "1 job is" if said["ahead"] == 1 else f"{said['ahead']} jobs are"
         return f"It waits its turn: {others} before it in the queue {queue}, {_busy(active)}."

@@ -94,6 +94,7 @@ def _send(app: Celery, producer: Producer, offer: Offered) -> None:
         task_id=offer.task_id,
         queue=Queue(celery_queue(offer.worker)),
         producer=producer,
+        declare=[],  # its worker has declared it
         argsrepr=f"({shown})",
         kwargsrepr="{}",
         ignore_result=True,

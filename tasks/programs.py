@@ -125,6 +125,21 @@ class Limits(Frozen):
         return units.amounts(data, "limits")
 
 
+class Licence(Frozen):
+    """A licence that every job of an engine or program holds while it is offered or runs.
+
+    Attributes
+    ----------
+    name
+        Engines and programs that share licences name the same one.
+    count
+        How many there are, for all workers together; write the same on every host.
+    """
+
+    name: Annotated[str, AfterValidator(_plain)]
+    count: int = Field(ge=1)
+
+
 class ProgramDeclaration(Frozen):
     """One program as its operator declares it.
 
@@ -148,6 +163,8 @@ class ProgramDeclaration(Frozen):
         Variables of the host's; they are not registered.
     stop_grace_seconds
         Time to write a checkpoint and stop after SIGTERM.
+    licence
+        What limits how many jobs run at a time, on all workers together.
     """
 
     command: tuple[str, ...] = Field(min_length=1)
@@ -162,6 +179,7 @@ class ProgramDeclaration(Frozen):
     limits: Limits = Limits()
     environment: dict[str, str] = Field(default_factory=dict)
     stop_grace_seconds: float = Field(default=30.0, ge=0)
+    licence: Licence | None = None
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

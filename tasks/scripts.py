@@ -25,11 +25,12 @@ class Script:
 
 @lru_cache
 def script(name: str) -> Script:
-    """Load ``tasks/lua/<name>.lua`` behind the common functions."""
+    """Load ``tasks/lua/<name>.lua`` behind the functions that scripts share."""
     folder = files("tasks") / "lua"
     own = (folder / f"{name}.lua").read_text()
     shebang, _, body = own.partition("\n")
-    text = f"{shebang}\n{(folder / 'common.lua').read_text()}\n{body}"
+    shared = "\n".join((folder / f"{part}.lua").read_text() for part in ("common", "admission"))
+    text = f"{shebang}\n{shared}\n{body}"
     return Script(name, text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest())
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from tasks.batches import admission
+from tasks.programs import Licence
 from tasks.scripts import Call, Reply, call
 from tasks.settings import Settings
 
@@ -21,6 +23,8 @@ class Registration:
         Queues that it serves (engine and tag).
     declarations
         For each queue, what it declares for ever: engine, tasks, and of a program its parameters.
+    licences
+        For each queue whose jobs need one, the licence; its count is for all workers together.
     hostname
         Its name in Celery's events.
     """
@@ -39,6 +43,7 @@ class Registration:
     hostname: str
     version: str
     workspace_seen: bool
+    licences: Mapping[str, Licence] = field(default_factory=dict)
 
 
 def register(worker: Registration, settings: Settings) -> Call[str]:
@@ -57,6 +62,7 @@ def register(worker: Registration, settings: Settings) -> Call[str]:
         "hostname": worker.hostname,
         "version": worker.version,
         "workspace_seen": "1" if worker.workspace_seen else "0",
+        "licences": json.dumps({queue: licence.model_dump() for queue, licence in worker.licences.items()}),
     }
     return call(
         "worker_register",

@@ -10,6 +10,7 @@ import tomlkit
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tasks.errors import ConfigurationError
+from tasks.programs import Licence
 from worker.engines.base import Offer
 from worker.engines.registry import ENGINES
 from worker.programs.common import write_atomically
@@ -29,6 +30,7 @@ class _Entry(BaseModel):
     command: Annotated[tuple[str, ...], Field(strict=False)] = ()
     tasks: Annotated[tuple[str, ...], Field(strict=False)] = ()
     environment: dict[str, str] = Field(default_factory=dict)
+    licence: Licence | None = None
 
 
 def detect_engines() -> list[Offer]:
@@ -96,4 +98,5 @@ def _offer(path: Path, name: str, table: object) -> Offer:
         command=entry.command,
         tasks=entry.tasks,
         environment=entry.environment,
+        licence=entry.licence,
     )

@@ -22,7 +22,7 @@ from celery.worker import state as celery_state
 from tasks import __version__, workers
 from tasks.celery_app import BROKER_ERRORS, make_app, publisher, task_name
 from tasks.errors import Unreachable
-from tasks.programs import ProgramDeclaration
+from tasks.programs import Licence, ProgramDeclaration
 from tasks.reconcile import reconcile_once
 from tasks.results import Progress
 from tasks.settings import Settings
@@ -80,6 +80,8 @@ class WorkerService:
     def registration(self) -> Registration:
         """Say what this worker offers."""
         declarations: dict[str, dict[str, Any]] = {}
+        licences: dict[str, Licence | None] = {offer.engine: offer.licence for offer in self.host.offers}
+        licences |= {f"program.{name}": declared.licence for name, declared in self.host.programs.items()}
         for offer in self.host.offers:
             if offer.engine != "program":
                 declarations[offer.engine] = {"engine": offer.engine, "version": offer.version, "tasks": offer.tasks}
@@ -103,6 +105,7 @@ class WorkerService:
             hostname=self.hostname,
             version=__version__,
             workspace_seen=self.workspace_seen(),
+            licences={queue: held for queue in declarations if (held := licences[queue.partition("@")[0]])},
         )
 
     @property

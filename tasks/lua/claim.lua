@@ -22,7 +22,7 @@ else
     return reply('no_room', { offers = admit(now, tonumber(ARGV[6]), tonumber(ARGV[7])) })
   end
   leave(job)
-  enter_worker(job, 'leased', worker, now + tonumber(ARGV[5]))
+  enter_worker(job, 'leased', worker, now + tonumber(ARGV[5]), job.licence or '')
   local n = int(tonumber(job.attempt) + 1)
   put(job, { attempt = n, claimed_ms = int(now), progress = '' })
   if n == '1' then put(job, { started_ms = int(now) }) end

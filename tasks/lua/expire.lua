@@ -68,8 +68,7 @@ end
 local lost, gone, runs = {}, {}, {}
 if now >= guard then
   local hosts, silent = silence(P .. 'leased', function(id)
-    local n = redis.call('HGET', P .. 'job:' .. id, 'attempt')
-    return redis.call('HGET', P .. 'attempt:' .. id .. ':' .. n, 'host')
+    return redis.call('HGET', P .. 'attempt:' .. id .. ':' .. get_job(id).attempt, 'host')
   end)
   for _, id in ipairs(redis.call('ZRANGEBYSCORE', P .. 'leased', 0, int(now), 'LIMIT', 0, 200)) do
     local job, host = get_job(id), hosts[id]

@@ -19,12 +19,12 @@ if whole then
   batch = read(P .. 'batch:' .. batch_id)
 end
 for _, row in ipairs(rows) do
-  local old = redis.call('HGET', P .. 'job:' .. row.id, 'batch')
-  if old and old ~= batch_id then return reply('conflict', { job = row.id }) end
+  local old = get_job(row.id)
+  if old and old.batch ~= batch_id then return reply('conflict', { job = row.id }) end
   if not old and batch.sealed == '1' then return reply('sealed') end
 end
 for _, row in ipairs(rows) do
-  if redis.call('EXISTS', P .. 'job:' .. row.id) == 0 then
+  if not get_job(row.id) then
     local sequence = int(redis.call('INCR', P .. 'sequence'))
     local job = { id = row.id }
     row.sequence, row.batch, row.created_ms, row.queued_ms = sequence, batch_id, int(now), int(now)

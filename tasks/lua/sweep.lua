@@ -6,10 +6,11 @@ local now, left, swept = now_ms(), tonumber(ARGV[1]), 0
 for _, id in ipairs(redis.call('SMEMBERS', P .. 'sweep')) do
   local clean = true
   for _, job_id in ipairs(redis.call('SMEMBERS', P .. 'batch:' .. id .. ':open')) do
-    if redis.call('HGET', P .. 'job:' .. job_id, 'state') == 'RUNNING' then
-      redis.call('HSET', P .. 'job:' .. job_id, 'cancel_requested', '1')
+    local job = get_job(job_id)
+    if job.state == 'RUNNING' then
+      put(job, { cancel_requested = '1' })
     elseif swept < left then
-      finish(get_job(job_id), 'CANCELLED', now)
+      finish(job, 'CANCELLED', now)
       swept = swept + 1
     else
       clean = false

@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- Say why a job has not started.   ARGV: job.
 -- Answers: ok {state, place, queue, declared, ahead, cores, memory_mb, workers: [{id, host, serves, state, reason, cores, memory_mb,
---          free_cores, free_memory_mb, workspace_seen}], delayed_until_ms, now_ms}, unknown.
+--          free_cores, free_memory_mb, workspace_seen, licence ({name, count} of the queue, if all are taken)}], delayed_until_ms, now_ms}, unknown.
 local job, now = get_job(ARGV[1]), now_ms()
 if not job then return reply('unknown') end
 local workers = {}
@@ -12,7 +12,7 @@ for _, id in ipairs(redis.call('ZRANGEBYSCORE', P .. 'workers', int(now), '+inf'
     for _, queue in ipairs(cjson.decode(w.queues)) do serves = serves or queue == job.queue end
     workers[#workers + 1] = { id = id, host = w.host, serves = serves, state = w.state, reason = w.reason or '', cores = tonumber(w.cores),
       memory_mb = tonumber(w.memory_mb), free_cores = w.free_cores, free_memory_mb = w.free_memory,
-      workspace_seen = w.workspace_seen == '1' }
+      workspace_seen = w.workspace_seen == '1', licence = not licence_left(w, job.queue) and w.licences[job.queue] or nil }
   end
 end
 local ahead = 0

@@ -7,8 +7,8 @@ local state = redis.call('HGET', P .. 'worker:' .. id, 'state')
 if not state or state == 'gone' then return reply('unknown') end
 local extra_cores, extra_memory = 0, 0
 for job, needs in pairs(cjson.decode(ARGV[3])) do
-  local place, holder = unpack(redis.call('HMGET', P .. 'job:' .. job, 'place', 'worker'))
-  if place ~= 'leased' or holder ~= id then -- an offer to come is not what runs
+  local record = get_job(job)
+  if not record or record.place ~= 'leased' or record.worker ~= id then -- an offer to come is not what runs
     extra_cores, extra_memory = extra_cores + needs[1], extra_memory + needs[2]
   end
 end

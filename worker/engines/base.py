@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Generic, TypeVar
 
+from tasks.programs import Licence
 from tasks.records import JobState
 from tasks.results import AnyResult, Artifact, Correction, Failure, Progress
 from tasks.specs import AnySpec
@@ -33,6 +34,8 @@ class Offer:
     tasks: tuple[str, ...] = ()
     #: variables to set for it
     environment: dict[str, str] = field(default_factory=dict)
+    #: what limits how many of its jobs run at a time, on all workers together
+    licence: Licence | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

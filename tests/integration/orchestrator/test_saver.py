@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.base import Checkpoint, empty_checkpoint
 from langgraph.checkpoint.redis.aio import AsyncRedisSaver
-from langgraph.checkpoint.serde.types import INTERRUPT
+from langgraph.checkpoint.serde.types import INTERRUPT, RESUME
 from langgraph.types import Interrupt
 
 from orchestrator.saver import FencedSaver, run_config
@@ -62,7 +62,7 @@ async def test_a_late_checkpoint_and_late_writes_of_an_overtaken_orchestrator_ar
     with pytest.raises(LeaseLost):
         await put(saver, first.epoch, {"answer": "late"})
     with pytest.raises(LeaseLost):
-        await saver.aput_writes(stored, [("answer", "late")], "task")
+        await saver.aput_writes(stored, [(INTERRUPT, "late")], "task")
     with pytest.raises(LeaseLost):
         await saver.prune_run("r1", first.epoch)
     found = await saver.aget_tuple(run_config("r1", second.epoch))
@@ -94,6 +94,20 @@ async def test_a_checkpoint_is_read_back_as_langgraphs_own_saver_reads_it(
             assert mine == other
 
 
+async def test_of_a_tasks_writes_only_what_it_waits_in_is_kept_and_the_newest_takes_the_place_of_the_last(
+    saver: FencedSaver, store: Store, settings: Settings
+) -> None:
+    store.run(runs.create("r1", "ana", "x"))
+    held = store.run(runs.claim("o1", settings))
+    assert held
+    stored = await put(saver, held.epoch, {"answer": "one"})
+    for channel, value in (("answer", "two"), (RESUME, ["look"]), (INTERRUPT, "first"), (INTERRUPT, "second")):
+        await saver.aput_writes(stored, [(channel, value)], "task")
+    found = await saver.aget_tuple(run_config("r1", held.epoch))
+    assert found
+    assert found.pending_writes == [("task", INTERRUPT, "second")]
+
+
 async def test_inbox_entries_leave_with_the_checkpoint_that_holds_their_effect(
     saver: FencedSaver, store: Store, settings: Settings
 ) -> None:
@@ -114,7 +128,7 @@ async def test_two_checkpoints_are_kept_and_the_newest_is_never_pruned(
     assert held
     for number in range(5):
         stored = await put(saver, held.epoch, {"answer": str(number)})
-        await saver.aput_writes(stored, [("answer", str(number))], "task")
+        await saver.aput_writes(stored, [(INTERRUPT, str(number))], "task")
     await saver.prune_run("r1", held.epoch)
     assert len(store.client.keys("checkpoint:r1:*")) == 2
     assert len(store.client.keys("checkpoint_write:r1:*")) == 1

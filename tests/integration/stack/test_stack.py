@@ -22,6 +22,11 @@ from tests.conftest import eventually
 from tests.programs import programs_toml
 
 
+def _heed_ctrl_c() -> None:
+    """Undo what a shell does to the commands that it runs in the background."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 class Installation:
     """A folder of its own, and the command line on it."""
 
@@ -49,7 +54,9 @@ class Installation:
     def interrupted(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run one command, and press Ctrl-C as soon as it says something of its run."""
         command = [sys.executable, "-m", "tasks.command", *arguments]
-        process = subprocess.Popen(command, env=self.environment, stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(
+            command, env=self.environment, stderr=subprocess.PIPE, text=True, preexec_fn=_heed_ctrl_c
+        )
         assert process.stderr
         said = ""
         for line in process.stderr:

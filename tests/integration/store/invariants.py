@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
@@ -68,6 +69,7 @@ def check(dump: Dump) -> None:
     check_places(dump, jobs)
     check_sets(dump, jobs)
     check_workers(dump, jobs)
+    check_licences(dump, jobs)
     check_attempts(dump, jobs)
     check_batches(dump, jobs)
     check_runs(dump)
@@ -119,6 +121,18 @@ def check_workers(dump: Dump, jobs: dict[str, dict[str, str]]) -> None:
         assert all(held[job] == f"{jobs[job]['cores']} {jobs[job]['memory_mb']} {jobs[job]['owner']}" for job in held)
         assert sum(int(jobs[job]["cores"]) for job in held) <= int(row["cores"])
         assert sum(int(jobs[job]["memory_mb"]) for job in held) <= int(row["memory_mb"])
+
+
+def check_licences(dump: Dump, jobs: dict[str, dict[str, str]]) -> None:
+    """Every licence is held by exactly the jobs that are offered or run with it, and by no more than there are."""
+    holders = defaultdict(set)
+    for job, row in jobs.items():
+        if row["place"] in ("offered", "leased") and row["licence"]:
+            holders[f"licence:{row['licence']}"].add(job)
+    assert {key: dump.members(key) for key in dump.keys("licence:")} == dict(holders)
+    for row in dump.records("worker").values():
+        for licence in json.loads(row["licences"]).values():
+            assert len(holders[f"licence:{licence['name']}"]) <= licence["count"]
 
 
 def check_attempts(dump: Dump, jobs: dict[str, dict[str, str]]) -> None:

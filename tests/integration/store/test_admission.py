@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tasks import workers
+from tasks.programs import Licence
 from tests.conftest import eventually
 from tests.integration.store.world import BOB, QUEUE, World, checkpoint, new_job
 
@@ -74,6 +75,34 @@ def test_two_owners_share_by_the_cores_that_they_hold(world: World) -> None:
         name: sum(world.job(job).cores for job in world.published if job.startswith(name)) for name in ("ada", "bob")
     }
     assert held == {"ada": 4, "bob": 4}
+
+
+def test_no_more_jobs_are_offered_than_there_are_licences_whatever_worker_has_room(world: World) -> None:
+    seats = {queue: Licence(name="seats", count=2) for queue in (QUEUE, "program.kin")}
+    world.worker("w1", cores=4, licences=seats)
+    world.worker("w2", cores=4, queues=("program.kin", "program.other"), licences=seats)
+    world.submit("a", new_job("b", program="kin"), "c", new_job("free", program="other"), batch="batch")
+    assert world.published == ["a", "b", "free"]
+    first, second = world.start("a"), world.start("b")
+    world.succeed(first)
+    assert world.published == ["a", "b", "free", "c"]
+    world.lapse("b")
+    world.submit("d")
+    assert world.job("d").place == "ready"
+    world.expire()
+    assert {world.job("b").place, world.job("d").place} == {"offered", "ready"}
+    assert world.succeed(second).answer == "ok"  # a late end from the newest lost attempt
+    assert world.job("d").place == "offered"
+
+
+def test_a_queue_that_waits_for_licences_keeps_no_worker_from_others(world: World) -> None:
+    world.settings = world.settings.model_copy(update={"reserve_after_seconds": 0.001})
+    queues = (QUEUE, "program.other")
+    world.worker("w1", cores=4, queues=queues, licences={QUEUE: Licence(name="seats", count=1)})
+    world.submit("held", "waits")
+    let_a_moment_pass(world)
+    world.submit(new_job("other", program="other"))
+    assert world.published == ["held", "other"]
 
 
 def test_cores_and_memory_are_both_respected(world: World) -> None:

@@ -17,12 +17,13 @@ from tasks import jobs, runs, workers
 from tasks.batches import NewJob, Owner
 from tasks.errors import Conflict, LeaseLost, NotFound
 from tasks.jobs import Token
+from tasks.programs import Licence
 from tasks.records import InboxEntry, JobState, RunState
 from tasks.scripts import Offered
 from tasks.settings import Settings
 from tests.conftest import settings_for
 from tests.integration.store.invariants import ENDED, Dump, check
-from tests.integration.store.world import BOB, World, new_job
+from tests.integration.store.world import BOB, QUEUE, World, new_job
 
 T = TypeVar("T")
 PROFILE = hypothesis.settings(
@@ -42,6 +43,8 @@ BATCHES: dict[str, list[NewJob]] = {
 }
 JOBS = [job.id for rows in BATCHES.values() for job in rows]
 CORES = {"w1": 2, "w2": 1}
+#: fewer than there are cores
+SEATS = {QUEUE: Licence(name="seats", count=2)}
 
 
 class Interleavings(RuleBasedStateMachine):
@@ -60,7 +63,7 @@ class Interleavings(RuleBasedStateMachine):
         self.random = Random(0)
         self.world.store.publish = self.messages.extend
         for worker, cores in CORES.items():
-            self.world.worker(worker, cores=cores)
+            self.world.worker(worker, cores=cores, licences=SEATS)
         self.world.submit(*BATCHES["family"], batch="family")
         self.world.open("plain", 3, BOB)
 
@@ -182,7 +185,7 @@ class Interleavings(RuleBasedStateMachine):
             running = {self.random.choice(JOBS): (1, 100)}
             self.world.store.run(workers.beat(worker, self.world.settings, running=running, workspace_seen=True))
         else:
-            self.world.worker(worker, cores=CORES[worker])
+            self.world.worker(worker, cores=CORES[worker], licences=SEATS)
             self.world.store.run(workers.beat(worker, self.world.settings, running={}, workspace_seen=True))
 
     # ---- people

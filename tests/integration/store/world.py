@@ -7,12 +7,13 @@ Leases end by the server's clock, so no test sleeps: what has to be over is give
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from tasks import batches, expiry, jobs, listing, runs, workers
 from tasks.batches import NewJob, Owner
 from tasks.expiry import Expired
 from tasks.jobs import Claimed, Ended, Token
+from tasks.programs import Licence
 from tasks.records import BatchRecord, JobRecord, JobState, RunRecord
 from tasks.results import Artifact, Checkpoint, Failure, Outcome
 from tasks.runs import Held
@@ -78,6 +79,7 @@ class World:
         memory_mb: int = 10_000,
         queues: tuple[str, ...] = (QUEUE,),
         workspace_seen: bool = True,
+        licences: Mapping[str, Licence] = {},
     ) -> str:
         """Register a worker, on a host of its own unless named."""
         what = Registration(
@@ -95,6 +97,7 @@ class World:
             hostname=f"simrelay@{worker}",
             version="0",
             workspace_seen=workspace_seen,
+            licences=licences,
         )
         assert self.store.run(workers.register(what, self.settings)) == "ok"
         return worker

@@ -50,6 +50,10 @@ def said(*workers: dict[str, Any], **changes: Any) -> dict[str, Any]:
         (said({"memory_mb": 1000}), "It asks for 2000 MB, and no worker that offers pyscf has more than 1000."),
         (said({"cores": 1}, {"memory_mb": 1}), "No single worker that offers pyscf has both 2 cores and 2000 MB."),
         (
+            said({"licence": {"name": "gaussian", "count": 4}}, ahead=3),
+            "It waits for a licence: all 4 of gaussian are taken by other jobs.",
+        ),
+        (
             said({"free_cores": 1}, ahead=1),
             "It waits its turn: 1 job is before it in the queue pyscf, 3 of 4 cores are taken.",
         ),

@@ -23,7 +23,12 @@ class Unconnected(WorkerService):
 
 def registration(tmp_path: Path, *tags: str) -> Registration:
     program = ProgramDeclaration.model_validate(
-        {"command": ["/bin/true"], "success": "ok", "environment": {"LICENCE_KEY": "secret"}}
+        {
+            "command": ["/bin/true"],
+            "success": "ok",
+            "environment": {"LICENCE_KEY": "secret"},
+            "licence": {"name": "relax", "count": 3},
+        }
     )
     offers = (
         Offer(engine="xtb", version="1", command=("x",), tasks=("single_point",)),
@@ -41,6 +46,14 @@ def test_a_worker_serves_its_engines_and_programs_with_and_without_its_tags(tmp_
 
 def test_a_programs_environment_may_be_secret_and_is_not_registered(tmp_path: Path) -> None:
     assert "secret" not in json.dumps(registration(tmp_path).declarations)
+
+
+def test_a_licence_counts_for_a_programs_queues_with_and_without_tag(tmp_path: Path) -> None:
+    found = registration(tmp_path, "gpu").licences
+    assert {queue: (held.name, held.count) for queue, held in found.items()} == {
+        "program.relax": ("relax", 3),
+        "program.relax@gpu": ("relax", 3),
+    }
 
 
 def test_a_worker_has_another_id_at_every_start(tmp_path: Path) -> None:
