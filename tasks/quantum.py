@@ -9,7 +9,9 @@ from pydantic import Field, field_validator, model_validator
 from tasks.elements import electron_count, parse_xyz
 from tasks.errors import InputError
 from tasks.jobspec import Job, Molecule
-from tasks.methods import Family, find_basis, find_method, find_solvent
+from tasks.methods import Family, Method, find_basis, find_method, find_solvent
+
+Task = Literal["single_point", "optimisation", "frequencies", "optimisation_frequencies"]
 
 
 class QuantumSpec(Job):
@@ -23,8 +25,16 @@ class QuantumSpec(Job):
         2S+1; None: taken from the SMILES, or the lowest possible for an XYZ block.
     basis
         Basis set; None: def2-SVP, or none where the method brings its own.
+    dispersion
+        Dispersion correction; None: none besides what the method itself brings.
+    density_fitting
+        Whether Coulomb (and exchange) integrals are fitted with an auxiliary basis (RI); not for tight binding.
     solvent
         Implicit solvent by name; None: gas phase.
+    solvent_model
+        None: CPCM, or ALPB for tight binding.
+    temperature_kelvin, pressure_pascal
+        Of the thermochemistry after frequencies (ideal gas, rigid rotor, harmonic oscillator).
     engine
         Which program; ``auto``: whichever workers offer for the method, which is never changed.
     """
@@ -33,11 +43,16 @@ class QuantumSpec(Job):
     molecule: Molecule
     charge: int | None = Field(default=None, ge=-20, le=20)
     multiplicity: int | None = Field(default=None, ge=1, le=20)
-    task: Literal["single_point", "optimisation"] = "single_point"
+    task: Task = "single_point"
     method: str = "B3LYP"
     basis: str | None = None
+    dispersion: Literal["D3BJ", "D4"] | None = None
+    density_fitting: bool = True
     solvent: str | None = None
-    engine: Literal["auto", "pyscf", "xtb"] = "auto"
+    solvent_model: Literal["CPCM", "SMD", "ALPB"] | None = None
+    temperature_kelvin: float = Field(default=298.15, gt=0, le=5000)
+    pressure_pascal: float = Field(default=101_325.0, gt=0, le=1e9)
+    engine: Literal["auto", "pyscf", "xtb", "orca"] = "auto"
 
     @field_validator("method")
     @classmethod
@@ -54,6 +69,10 @@ class QuantumSpec(Job):
     def _american(cls, data: object) -> object:
         if isinstance(data, dict) and data.get("task") in ("optimization", "optimize", "optimise", "opt"):
             return {**data, "task": "optimisation"}
+        if isinstance(data, dict) and data.get("task") in ("frequency", "freq", "vibrations"):
+            return {**data, "task": "frequencies"}
+        if isinstance(data, dict) and data.get("task") in ("opt_freq", "optimization_frequencies", "opt+freq"):
+            return {**data, "task": "optimisation_frequencies"}
         if isinstance(data, dict) and data.get("task") in ("single point", "single-point", "energy", "sp"):
             return {**data, "task": "single_point"}
         return data
@@ -69,14 +88,29 @@ class QuantumSpec(Job):
                     f"cannot be chosen with {method.name}",
                     "It brings its own: leave it out.",
                 )
+            if self.dispersion:
+                problem = f"cannot be chosen with {method.name}"
+                raise InputError("dispersion", self.dispersion, problem, "It brings its own: leave it out.")
         else:
             object.__setattr__(self, "basis", find_basis(self.basis or "def2-SVP"))
+        self._settle_solvent(method)
         if self.engine != "auto" and self.engine not in method.engines:
             remedy = f"{method.name} is computed by {', '.join(method.engines)}."
             raise InputError("engine", self.engine, f"does not offer {method.name}", remedy)
         if self.molecule.xyz and self.charge is not None and self.multiplicity is not None:
             check_electrons(self.molecule.xyz, self.charge, self.multiplicity)
         return self
+
+    def _settle_solvent(self, method: Method) -> None:
+        tight = method.family is Family.TIGHT_BINDING
+        if self.solvent_model and not self.solvent:
+            remedy = "Name the solvent too, such as water, or leave the model out."
+            raise InputError("solvent_model", self.solvent_model, "is given without a solvent", remedy)
+        if self.solvent_model and (self.solvent_model == "ALPB") != tight:
+            right = "ALPB" if tight else "CPCM or SMD"
+            raise InputError("solvent_model", self.solvent_model, f"is not for {method.name}", f"Take {right}.")
+        if self.solvent:
+            object.__setattr__(self, "solvent_model", self.solvent_model or ("ALPB" if tight else "CPCM"))
 
 
 def check_electrons(xyz: str, charge: int, multiplicity: int) -> None:

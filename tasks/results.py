@@ -57,6 +57,16 @@ class QuantumResult(Value):
     dipole_debye: float | None = None
     #: one a atom, in elementary charges, in the order of the geometry
     mulliken_charges: tuple[float, ...] | None = None
+    loewdin_charges: tuple[float, ...] | None = None
+    #: harmonic, lowest first, imaginary ones negative; without translations and rotations
+    frequencies_per_cm: tuple[float, ...] | None = None
+    #: of the temperature and pressure below: ideal gas, rigid rotor, harmonic oscillator
+    zero_point_energy_hartree: float | None = None
+    enthalpy_hartree: float | None = None
+    entropy_hartree_per_kelvin: float | None = None
+    gibbs_energy_hartree: float | None = None
+    temperature_kelvin: float | None = None
+    pressure_pascal: float | None = None
     scf_cycles: int | None = None
     optimisation_steps: int | None = None
     #: final geometry, XYZ in ångström

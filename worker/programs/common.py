@@ -13,11 +13,12 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
-from typing import Literal, NoReturn
+from typing import NoReturn
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tasks.elements import Atom, parse_xyz, write_xyz
+from tasks.quantum import Task
 from tasks.results import Failure, Progress, QuantumResult
 
 JOB_FILE = "job.json"
@@ -64,10 +65,15 @@ class QuantumJob(BaseModel):
     xyz: str
     charge: int
     multiplicity: int
-    task: Literal["single_point", "optimisation"]
+    task: Task
     method: str
     basis: str | None = None
     solvent: str | None = None
+    solvent_model: str | None = None
+    dispersion: str | None = None
+    density_fitting: bool = True
+    temperature_kelvin: float = 298.15
+    pressure_pascal: float = 101_325.0
     memory_mb: int
     max_scf_cycles: int = 100
     max_optimisation_steps: int = 200
