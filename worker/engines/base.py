@@ -133,6 +133,8 @@ class Engine(ABC, Generic[Spec]):
     """The adapter to one program."""
 
     name: ClassVar[str]
+    #: what has to be installed for it, for people
+    needs: ClassVar[str] = "its program"
     #: seconds that a program needs to write a checkpoint and stop after SIGTERM
     stop_grace_seconds: ClassVar[float] = 30.0
 

@@ -18,6 +18,7 @@ class PySCF(OwnProgram):
     """
 
     name: ClassVar[str] = "pyscf"
+    needs: ClassVar[str] = "the Python packages pyscf and geometric (pip install 'simrelay[worker]')"
     restart_files: ClassVar[tuple[str, ...]] = ("restart.chk", RESTART_FILE)
     kept_files: ClassVar[dict[str, str]] = {"orbitals": "orbitals.chk"}
 

@@ -21,6 +21,7 @@ class XTB(OwnProgram):
     """Single points and optimisations by tblite; seconds of work, restarted from the last geometry."""
 
     name: ClassVar[str] = "xtb"
+    needs: ClassVar[str] = "the Python packages tblite and ase (pip install 'simrelay[worker]')"
     max_scf_cycles: ClassVar[int] = 250
     stop_grace_seconds: ClassVar[float] = 10.0
 
