@@ -6,7 +6,6 @@ names the commands to run there, and reads what they leave.
 
 from __future__ import annotations
 
-import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from typing import ClassVar, Generic, TypeVar
 from tasks.programs import Licence
 from tasks.results import Failure, ProgramResult, Progress, QuantumResult
 from tasks.specs import ProgramSpec, QuantumSpec
+from worker.loading import loading_trouble
 
 Spec = TypeVar("Spec", bound=QuantumSpec | ProgramSpec)
 
@@ -104,9 +104,9 @@ class Engine(ABC, Generic[Spec]):
         """Find this engine on this host; None if it is not there."""
 
     def trouble(self) -> str:
-        """Say why its program cannot be started on this host now; empty: it can."""
+        """Say why its program cannot be started on this host now, which is tried; empty: it can."""
         command = self.offer.command
-        return "" if not command or shutil.which(command[0]) else f"{command[0]} is not there"
+        return loading_trouble(command[0]) if command else ""
 
     def stop_grace(self, spec: Spec) -> float:
         """Give the seconds that the program of ``spec`` needs to write a checkpoint and stop after SIGTERM."""
