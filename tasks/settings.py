@@ -50,6 +50,7 @@ class Settings(BaseSettings):
     #: how often a worker that quarantined itself tests whether it works again
     quarantine_test_seconds: float = Field(default=60.0, gt=0)
     #: jobs in a row that fail by a host's fault, after which its worker is quarantined
+    #: (fewer jobs count if they do so twice as often)
     quarantine_after: int = Field(default=3, ge=1)
     #: hosts on which a job may fail by the host's fault until that counts as the job's own failure
     fault_hosts: int = Field(default=3, ge=1)

@@ -15,7 +15,8 @@
 --   workers                      sorted set worker -> alive until
 --   worker:<id>                  hash: what it registered; `state` is active, draining, stopping,
 --                                quarantined (`reason` says why) or gone (kept 7 days); `failed_starts` are
---                                the jobs in a row that failed by its fault, `well_ms` is when it last proved well
+--                                the jobs in a row that failed by its fault, `faults` how often they did, `well_ms` is
+--                                when it last proved well
 --   worker:<id>:held             hash job -> "cores memory owner": offers and leases. With what a beat tells of jobs that
 --                                run unheld (`extra_cores`, `extra_memory_mb` of worker:<id>), all that counts as used
 --   licence:<name>               set: jobs, offered or leased, that hold one; workers say how many there are (`licences`,
@@ -133,7 +134,7 @@ end
 local function worker_is_well(worker, now)
   local key = P .. 'worker:' .. worker
   if redis.call('EXISTS', key) == 0 then return end
-  redis.call('HDEL', key, 'failed_starts')
+  redis.call('HDEL', key, 'failed_starts', 'faults')
   redis.call('HSET', key, 'well_ms', int(now))
 end
 

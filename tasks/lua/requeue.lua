@@ -1,8 +1,9 @@
 #!lua flags=allow-oom
 -- Give a job back without a result: failed (uses up the failure budget), preempted or walltime (does not), or host: its
--- program did not start, or was broken off by the host. A worker with so many such jobs in a row is quarantined. Broken
--- disks (class `host`) are never held against the job; anything else is, where it came so on so many hosts, or where its
--- program did not start on a worker that has proven well since it did not start there before.
+-- program did not start, or was broken off by the host. A worker with so many such jobs in a row, or twice as many such
+-- attempts of fewer jobs, is quarantined. Broken disks (class `host`) are never held against the job; anything else is,
+-- where it came so on so many hosts, or where its program did not start on a worker that has proven well since it did
+-- not start there before.
 -- ARGV: job, attempt, claim id, how, failure JSON or '', delay_ms, failure budget, offer_ms, reserve_ms, jobs in a
 --       row that quarantine a worker, hosts that a job may blame.   Answers: ok {state}, same {state}, fenced.
 local id, n, how = ARGV[1], ARGV[2], ARGV[4]
@@ -18,9 +19,11 @@ if how == 'host' then
   if state then
     local blaming, count = with_word(row or '', id)
     redis.call('HSET', worker, 'failed_starts', blaming)
-    if count >= tonumber(ARGV[10]) and state == 'active' then
-      local what = failure.before_start and ' jobs in a row did not start: ' or ' jobs in a row were broken off here: '
-      redis.call('HSET', worker, 'state', 'quarantined', 'reason', ARGV[10] .. what .. failure.message)
+    local faults, limit = redis.call('HINCRBY', worker, 'faults', 1), tonumber(ARGV[10])
+    if (count >= limit or faults >= 2 * limit) and state == 'active' then
+      local many = count >= limit and int(count) .. ' jobs' or int(faults) .. ' attempts'
+      local what = failure.before_start and ' in a row did not start: ' or ' in a row were broken off here: '
+      redis.call('HSET', worker, 'state', 'quarantined', 'reason', many .. what .. failure.message)
       take_offers_back(attempt.worker, now)
     end
   end

