@@ -89,6 +89,7 @@ def test_a_clock_under_redis_that_jumps_and_comes_back_takes_no_lease_away(
         assert attempts(submitting, name) == ["done"]
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_while_redis_clock_is_ahead_is_missed_soon_after_it_is_right_again(
     settings: Settings, submitting: Store, start_worker: StartWorker, clock: Clock
 ) -> None:
@@ -108,6 +109,7 @@ def test_a_worker_that_dies_while_redis_clock_is_ahead_is_missed_soon_after_it_i
     assert wait_for(submitting, name, JobState.SUCCEEDED, seconds=60).worker.startswith("second")
 
 
+@pytest.mark.slow
 async def test_hosts_whose_clocks_jump_lose_nothing(
     settings: Settings,
     submitting: Store,
@@ -117,6 +119,8 @@ async def test_hosts_whose_clocks_jump_lose_nothing(
 ) -> None:
     (tmp_path / "host").mkdir()
     host = Clock(tmp_path / "host")
+    toml = settings.home / "programs.toml"  # the simulations go by the true clock: they have none to look at
+    toml.write_text(toml.read_text().replace("stop_grace", 'environment = { LD_PRELOAD = "" }\nstop_grace', 1))
     worker = start_worker(**host.variables)
     orchestrator = start_orchestrator("one", **host.variables)
     create(submitting, "count 2 times to 50 pausing 0.1 in 2 rounds")

@@ -90,6 +90,7 @@ async def test_a_redis_short_of_memory_ends_what_it_accepted_and_takes_new_work_
     assert (record.state.value, record.answer, record.error) == ("SUCCEEDED", "3 SUCCEEDED", "")
 
 
+@pytest.mark.slow
 async def test_a_redis_without_memory_keeps_leases_and_ends_and_goes_on_when_it_has_some(
     settings: Settings,
     submitting: Store,
