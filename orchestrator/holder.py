@@ -22,6 +22,7 @@ from orchestrator.planning.decide import make_plan
 from orchestrator.saver import FencedSaver, run_config
 from orchestrator.state import SCHEMA_VERSION, RunState
 from orchestrator.steps import open_batches
+from orchestrator.workspace_proof import holds_proof, read_token
 from tasks import records, runs
 from tasks.errors import LeaseLost, Refused, SimrelayError, Unreachable
 from tasks.faults import fault_point
@@ -59,6 +60,8 @@ class Holder:
         self.apart = Apart()
         self.supervisor = Supervisor(settings=settings, store=store, agents=agents, plan=plan, apart=self.apart)
         self.graph: CompiledStateGraph[RunState] | None = None
+        #: token of the workspace (``workspace_proof``); empty until an orchestrator has made one
+        self.token = ""
         self.driving: set[asyncio.Task[None]] = set()
 
     async def setup(self) -> None:
@@ -103,7 +106,17 @@ class Holder:
             await asyncio.gather(listener, stopping, *self.driving, return_exceptions=True)
             self.apart.close()
 
+    async def _sees_workspace(self) -> bool:
+        """Look before each claim: what a run writes must not land where a mount is gone."""
+        self.token = self.token or await read_token(self.store, self.settings)
+        if not self.token or holds_proof(self.settings, self.token):
+            return True
+        log.warning("workspace_not_seen", orchestrator=self.id, workspace=str(self.settings.workspace))
+        return False
+
     async def _claim_all(self) -> None:
+        if not await self._sees_workspace():
+            return
         while len(self.driving) < AT_ONCE:
             held = await self.store.run(runs.claim(self.id, self.settings))
             if held is None:
