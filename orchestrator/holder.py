@@ -22,8 +22,9 @@ from orchestrator.planning.decide import make_plan
 from orchestrator.saver import FencedSaver, run_config
 from orchestrator.state import SCHEMA_VERSION, RunState
 from orchestrator.steps import open_batches
+from orchestrator.workspace_proof import holds_proof, read_token
 from tasks import records, runs
-from tasks.errors import LeaseLost, SimrelayError, Unreachable
+from tasks.errors import LeaseLost, Refused, SimrelayError, Unreachable
 from tasks.faults import fault_point
 from tasks.runs import Held
 from tasks.settings import Settings
@@ -37,6 +38,9 @@ AT_ONCE = 16
 POLL_SECONDS = 1.0
 #: how long runs that are under way may go on after a stop was asked for
 STOP_SECONDS = 5.0
+
+#: what is in a run's way, but will not always be: Redis away or full, a workspace that cannot be read or written
+_PASSING = (Unreachable, Refused, RedisError, OSError)
 
 
 class Holder:
@@ -56,6 +60,8 @@ class Holder:
         self.apart = Apart()
         self.supervisor = Supervisor(settings=settings, store=store, agents=agents, plan=plan, apart=self.apart)
         self.graph: CompiledStateGraph[RunState] | None = None
+        #: token of the workspace (``workspace_proof``); empty until an orchestrator has made one
+        self.token = ""
         self.driving: set[asyncio.Task[None]] = set()
 
     async def setup(self) -> None:
@@ -100,7 +106,17 @@ class Holder:
             await asyncio.gather(listener, stopping, *self.driving, return_exceptions=True)
             self.apart.close()
 
+    async def _sees_workspace(self) -> bool:
+        """Look before each claim: what a run writes must not land where a mount is gone."""
+        self.token = self.token or await read_token(self.store, self.settings)
+        if not self.token or holds_proof(self.settings, self.token):
+            return True
+        log.warning("workspace_not_seen", orchestrator=self.id, workspace=str(self.settings.workspace))
+        return False
+
     async def _claim_all(self) -> None:
+        if not await self._sees_workspace():
+            return
         while len(self.driving) < AT_ONCE:
             held = await self.store.run(runs.claim(self.id, self.settings))
             if held is None:
@@ -144,9 +160,9 @@ class Holder:
         error = None if work.cancelled() else work.exception()
         if error is not None:
             log.warning("run_left", run=held.id, epoch=held.epoch, error=f"{type(error).__name__}: {error}")
-        if isinstance(error, Unreachable | RedisError | OSError):
+        if isinstance(error, _PASSING):
             await asyncio.sleep(self.settings.beat_seconds)
-            await self._give_back(held)
+            await self._give_back(held, str(error))
 
     async def _keep(self, held: Held, work: asyncio.Task[None]) -> None:
         """Renew the lease; stop the work when it is lost, or cannot be proven for one whole lease."""
@@ -172,9 +188,9 @@ class Holder:
                 await self._end(held, records.RunState.CANCELLED)
                 return
 
-    async def _give_back(self, held: Held) -> None:
+    async def _give_back(self, held: Held, why: str = "") -> None:
         try:
-            await self.store.run(runs.release(held.id, held.epoch, records.RunState.QUEUED))
+            await self.store.run(runs.release(held.id, held.epoch, records.RunState.QUEUED, error=why))
         except (LeaseLost, Unreachable, RedisError):
             log.info("run_not_given_back", run=held.id, epoch=held.epoch)
 
@@ -199,7 +215,7 @@ class Holder:
             await self._advance(held)
         except RunCancelled:
             await self._end(held, records.RunState.CANCELLED)
-        except (LeaseLost, Unreachable, RedisError, OSError):
+        except (LeaseLost, *_PASSING):
             raise  # nothing that was written counts, or nothing can be: the lease ends by itself
         except SimrelayError as error:
             await self._end(held, records.RunState.FAILED, error=str(error))

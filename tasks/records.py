@@ -104,6 +104,8 @@ class JobRecord(Record):
     attempt: int = 0
     accepted_attempt: int | None = None
     failures: int = 0
+    #: attempts in a row that ended by a host's fault
+    faults: int = 0
     offers: int = 0
     worker: str = ""
     task_id: str = ""
@@ -181,6 +183,7 @@ class RunRecord(Record):
     holder: str = ""
     takedowns: int = 0
     cancel_requested: bool = False
+    #: why it failed, or why it is tried again: what was in its way when it was given back last
     error: str = ""
     answer: str = ""
     #: ids of LangGraph's interrupts that it waited in when it was claimed

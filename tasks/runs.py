@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tasks.batches import MEMORY_SHARE, memory_short
 from tasks.errors import Conflict, LeaseLost, NotFound
 from tasks.records import InboxEntry, RunRecord, RunState
 from tasks.scripts import Call, Reply, call
@@ -36,16 +37,20 @@ def create(
     ------
     Conflict
         If the id was used for another request.
+    Refused
+        If Redis has used more than 80 % of its memory limit.
     """
     record = {"owner": owner, "request": request, "options": canonical_json(options or {})}
 
     def read(reply: Reply) -> Created:
         if reply.answer == "conflict":
             raise Conflict(f"run {run} exists for another request")
+        if reply.answer == "full":
+            raise memory_short(reply, "runs")
         return Created(run=reply.details["run"], answer=reply.answer)
 
     key = spec_hash([" ".join(request.split()).lower(), options or {}])
-    return call("run_create", run, json.dumps(record), key, int(attach), read=read)
+    return call("run_create", run, json.dumps(record), key, int(attach), MEMORY_SHARE, read=read)
 
 
 @dataclass(frozen=True, kw_only=True)

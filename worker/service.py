@@ -28,12 +28,12 @@ from tasks.results import Progress
 from tasks.settings import Settings
 from tasks.store import Store, connect
 from tasks.workers import Registration, celery_hostname, celery_queue
-from tasks.workspace import PROOF_FILE
 from worker.attempt import Verdict
 from worker.control import take_over_revoke
 from worker.engines.base import Engine, Offer
 from worker.engines.registry import make_engine
 from worker.orphans import sweep
+from worker.proof import workspace_trouble
 from worker.running import running
 from worker.selftest import self_test
 from worker.supervisor import Supervisor
@@ -88,6 +88,7 @@ class WorkerService:
         for name, declaration in self.host.programs.items():
             values = declaration.registered().model_dump(mode="json", exclude_none=True)
             declarations[f"program.{name}"] = {"engine": "program", "program": name, "declaration": values}
+        trouble = self.workspace_trouble()
         tagged = {f"{queue}@{tag}": what for queue, what in declarations.items() for tag in self.host.tags}
         declarations.update(tagged)
         return Registration(
@@ -104,7 +105,8 @@ class WorkerService:
             celery_queue=celery_queue(self.id),
             hostname=self.hostname,
             version=__version__,
-            workspace_seen=self.workspace_seen(),
+            workspace_seen=trouble == "",
+            trouble=trouble or "",
             licences={queue: held for queue in declarations if (held := licences[queue.partition("@")[0]])},
         )
 
@@ -113,14 +115,9 @@ class WorkerService:
         """The worker's name in Celery and Flower."""
         return celery_hostname(self.id)
 
-    def workspace_seen(self) -> bool:
-        """Prove that this host sees the orchestrator's workspace: the token there is the one in Redis."""
-        token = self.store.client.get(f"{self.settings.key_prefix}workspace:token")
-        proof = self.settings.workspace / PROOF_FILE
-        try:
-            return bool(token) and proof.read_text().strip() == token
-        except OSError:
-            return False
+    def workspace_trouble(self) -> str | None:
+        """Say why this host does not see the workspace (``worker.proof``)."""
+        return workspace_trouble(self.store, self.settings)
 
     def register(self) -> None:
         """Register; jobs that there is room for are offered at once."""
@@ -133,23 +130,24 @@ class WorkerService:
             cores=self.host.cores,
             memory_mb=self.host.memory_mb,
             workspace_seen=registration.workspace_seen,
+            trouble=registration.trouble,
         )
 
     def beat(self) -> None:
         """Say that this worker lives, and do a round of reconciling; never fails."""
         self.sweep()
         try:
-            runs = running(self.settings, self.id)
-            heard = self.store.run(
-                workers.beat(self.id, self.settings, running=runs, workspace_seen=self.workspace_seen())
-            )
+            runs, trouble = running(self.settings, self.id), self.workspace_trouble()
+            heard = self.store.run(workers.beat(self.id, self.settings, running=runs, workspace_seen=trouble == ""))
             if heard.state == "unknown":
                 self.register()
                 self._stay_as_told()
             else:
-                if heard.state != self.state:
-                    self._test_at = time.monotonic() + self.settings.quarantine_test_seconds
-                self.state = heard.state
+                self._told(heard.state)
+                if heard.state == "active" and trouble:
+                    log.warning("worker_quarantined", worker=self.id, trouble=trouble)
+                    self.store.run(workers.quarantine(self.id, trouble, self.settings))
+                    self._told("quarantined")
             if self.state == "quarantined":
                 self._test()
             if self.state in _LEAVING and not heard.held and not runs:
@@ -159,21 +157,28 @@ class WorkerService:
         except (Unreachable, *BROKER_ERRORS) as error:
             log.warning("beat_failed", worker=self.id, error=str(error))
 
+    def _told(self, state: str) -> None:
+        if state != self.state:
+            self._test_at = time.monotonic() + self.settings.quarantine_test_seconds
+        self.state = state
+
     def _test(self) -> None:
         """Take work again once this host is able to start jobs."""
         if time.monotonic() < self._test_at:
             return
         self._test_at = time.monotonic() + self.settings.quarantine_test_seconds
-        found = self_test(self.settings, self._engines.values())
+        found = self.workspace_trouble() or self_test(self.settings, self._engines.values())
         log.warning("worker_quarantined", worker=self.id, trouble=found)
         if not found:
             self.store.run(workers.resume(self.id, self.settings))
 
     def _stay_as_told(self) -> None:
-        """Drain on although the registration that said so is gone."""
+        """Drain on, or stay quarantined, although the registration that said so is gone."""
         match self.state:
             case "draining" | "stopping" as state:
                 self.store.run(workers.leave(self.id, state, self.settings))
+            case "quarantined":
+                self.store.run(workers.quarantine(self.id, "was quarantined, and is tested again", self.settings))
 
     def stop(self) -> None:
         """Take no more work, give back what runs, and be gone within the grace whatever engines and disks do."""

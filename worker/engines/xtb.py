@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import ClassVar
 
 from tasks.errors import InputError
@@ -38,7 +39,7 @@ class XTB(OwnProgram):
             tasks=("single_point", "optimisation"),
         )
 
-    def environment(self, bench: Bench[QuantumSpec]) -> dict[str, str]:
+    def environment(self, scratch: Path) -> dict[str, str]:
         """Let tblite find OpenMP where the system has none."""
         return openmp_environment()
 
