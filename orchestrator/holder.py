@@ -17,7 +17,6 @@ from redis.exceptions import RedisError
 from orchestrator.agents import AGENTS, Agent
 from orchestrator.apart import Apart
 from orchestrator.graph import Planner, RunCancelled, Supervisor
-from orchestrator.migrations import migrate
 from orchestrator.planning.decide import make_plan
 from orchestrator.saver import FencedSaver, run_config
 from orchestrator.state import SCHEMA_VERSION, RunState
@@ -228,14 +227,10 @@ class Holder:
         """Invoke the graph until the run ends or waits."""
         assert self.graph
         config = run_config(held.id, held.epoch)
-        if held.record.interrupts and held.inbox and held.record.state_version == SCHEMA_VERSION:
+        if held.record.interrupts and held.inbox:
             # The common case, without reading the checkpoint twice: nothing has touched it since it was left waiting.
             await self.graph.ainvoke(_look_again(held.record.interrupts), config, durability="sync")
         snapshot = await self.graph.aget_state(config)
-        if changes := migrate(snapshot.values):
-            # As if dispatch had just been done: what comes next follows from the state alone.
-            await self.graph.aupdate_state(config, changes, as_node="dispatch")
-            snapshot = await self.graph.aget_state(config)
         while True:
             if snapshot.values and not snapshot.next:
                 state = RunState.model_validate(snapshot.values)
@@ -287,7 +282,6 @@ class Holder:
                 records.RunState.WAITING,
                 awaits=awaits,
                 interrupts=[pending.id for pending in snapshot.interrupts],
-                state_version=state.schema_version,
             )
         )
         fault_point("after_release")

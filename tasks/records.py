@@ -188,8 +188,6 @@ class RunRecord(Record):
     answer: str = ""
     #: ids of LangGraph's interrupts that it waited in when it was claimed
     interrupts: Annotated[tuple[str, ...], BeforeValidator(_list)] = ()
-    #: schema version of its state then
-    state_version: int = 0
     options: Annotated[dict[str, Any], BeforeValidator(lambda value: _json(value) or {})] = Field(default_factory=dict)
     created: Moment = Field(default=None, alias="created_ms")
     changed: Moment = Field(default=None, alias="changed_ms")

@@ -141,14 +141,12 @@ def release(
     *,
     awaits: Sequence[str] = (),
     interrupts: Sequence[str] = (),
-    state_version: int = 0,
     error: str = "",
     answer: str = "",
 ) -> Call[bool]:
     """Let go of a run: it waits for batches or a person, is given back, or has ended. False: look again first.
 
-    ``interrupts``: ids of LangGraph's interrupts that it waits in, answered to whoever claims it next
-    together with ``state_version``, the schema version of its state.
+    ``interrupts``: ids of LangGraph's interrupts that it waits in, answered to whoever claims it next.
 
     Raises
     ------
@@ -157,7 +155,7 @@ def release(
     """
     fields = {name: value for name, value in (("error", error), ("answer", answer)) if value}
     if interrupts:
-        fields |= {"interrupts": json.dumps(list(interrupts)), "state_version": str(state_version)}
+        fields["interrupts"] = json.dumps(list(interrupts))
 
     def read(reply: Reply) -> bool:
         if reply.answer == "fenced":

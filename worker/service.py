@@ -19,10 +19,11 @@ from celery import Celery, Task, bootsteps, signals
 from celery.exceptions import Ignore, Reject, Retry
 from celery.worker import state as celery_state
 
-from tasks import __version__, workers
+from tasks import __version__, protocol, workers
 from tasks.celery_app import BROKER_ERRORS, make_app, publisher, task_name
 from tasks.errors import Unreachable
 from tasks.programs import Licence, ProgramDeclaration
+from tasks.protocol import Member, OtherProtocol
 from tasks.reconcile import reconcile_once
 from tasks.results import Progress
 from tasks.settings import Settings
@@ -63,7 +64,9 @@ class WorkerService:
         self.settings, self.host = settings, host
         self.id = f"{host.name}-{secrets.token_hex(4)}"
         self.app: Celery = make_app(settings)
+        self.member = Member(kind="worker", id=self.id)
         self.state = "active"
+        self.overtaken: OtherProtocol | None = None
         self._test_at = 0.0
         self._engines = {offer.engine: make_engine(offer, host.programs) for offer in host.offers}
 
@@ -137,6 +140,7 @@ class WorkerService:
         """Say that this worker lives, and do a round of reconciling; never fails."""
         self.sweep()
         try:
+            self.store.run(protocol.join(self.member, self.settings))
             runs, trouble = running(self.settings, self.id), self.workspace_trouble()
             heard = self.store.run(workers.beat(self.id, self.settings, running=runs, workspace_seen=trouble == ""))
             if heard.state == "unknown":
@@ -156,6 +160,10 @@ class WorkerService:
             reconcile_once(self.store, self.app, self.settings)
         except (Unreachable, *BROKER_ERRORS) as error:
             log.warning("beat_failed", worker=self.id, error=str(error))
+        except OtherProtocol as error:  # it was frozen or cut off, and has been overtaken
+            self.overtaken = error
+            self._end_within_grace()
+            celery_state.should_stop = error.exit_code
 
     def _told(self, state: str) -> None:
         if state != self.state:
@@ -182,7 +190,10 @@ class WorkerService:
 
     def stop(self) -> None:
         """Take no more work, give back what runs, and be gone within the grace whatever engines and disks do."""
+        self._end_within_grace()
+        self.leave("stopping")
 
+    def _end_within_grace(self) -> None:
         def cut_short(*_: object) -> None:
             # Pool children end with their main process, wardens with theirs; what was held goes back with its lease.
             log.warning("stop_grace_is_over", worker=self.id)
@@ -190,7 +201,6 @@ class WorkerService:
 
         signal.signal(signal.SIGALRM, cut_short)
         signal.setitimer(signal.ITIMER_REAL, self.settings.stop_grace_seconds)
-        self.leave("stopping")
 
     def sweep(self) -> None:
         """End and remove what dead processes of this installation left on this host, so that it counts no more."""
@@ -203,11 +213,23 @@ class WorkerService:
         """Take no more work and give back what runs (stopping), or leave for good (gone)."""
         try:
             self.store.run(workers.leave(self.id, "stopping" if state == "stopping" else "gone", self.settings))
+            if state == "gone":
+                self.store.run(protocol.part(self.member))
         except (Unreachable, *BROKER_ERRORS) as error:
             log.warning("leave_failed", worker=self.id, error=str(error))
 
     def run(self) -> None:
-        """Serve this worker's queue until told to stop."""
+        """Serve this worker's queue until told to stop.
+
+        Raises
+        ------
+        OtherProtocol
+            If this version does not fit the installation's, or no longer does.
+        """
+        try:
+            self.store.run(protocol.join(self.member, self.settings))
+        except Unreachable as error:  # Celery waits for it, and each beat joins again
+            log.warning("redis_does_not_answer", worker=self.id, error=str(error))
         service = self
 
         def carry_out(task: Task, job: str) -> str:
@@ -246,6 +268,8 @@ class WorkerService:
             loglevel=self.settings.log_level,
             quiet=True,
         ).start()
+        if self.overtaken:
+            raise self.overtaken
 
     def carry_out(self, task: Task, job: str) -> str:
         """Carry out one offer, as the body of a Celery task; its end is told as Celery's events understand it."""

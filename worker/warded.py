@@ -70,6 +70,7 @@ class WardedProgram:
             cwd=folder,
             env={**os.environ, sessions.MARK: self.mark},
             bufsize=0,
+            process_group=0,  # a kill of the worker's whole group must leave the one that ends the program
         )
 
     def tell(self, line: str) -> None:

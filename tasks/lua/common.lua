@@ -39,6 +39,9 @@
 --   lost:<host>, lost:orchestrator:<id>
 --                                sorted sets job or run -> when it was lost there; gone one lease after the last
 --   jobs-index                   RediSearch index over job:<id> (tasks/search.py), for people only
+--   protocol                     hash: number and version of the newest process that this installation was carried over
+--                                to (tasks/protocol.py); members, member-versions: sorted set <kind>:<id> -> alive
+--                                until, hash <kind>:<id> -> "version protocol", of workers and orchestrators
 --   expire:last, expire:guard    strings: last call of expire, moment before which it takes nothing
 
 local P = KEYS[1]

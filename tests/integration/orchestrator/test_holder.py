@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 import redis
 
-from orchestrator.migrations import MIGRATIONS, migrate
 from orchestrator.stack.redis_server import RedisServer
 from tasks import batches, listing, runs
 from tasks.records import InboxEntry
@@ -62,37 +61,6 @@ async def test_a_batch_that_completed_while_no_orchestrator_lived_wakes_the_next
     async with holding(settings, "o2") as holder:
         record = await run_in(holder.store, "r1", "SUCCEEDED", "FAILED")
     assert record.answer == "1 SUCCEEDED"
-
-
-async def test_a_waiting_run_of_an_older_schema_is_carried_forward_and_goes_on(
-    settings: Settings, submitting: Store, start_worker: StartWorker, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    create(submitting, "count 1 times to 1 pausing 0 in 1 rounds")
-    async with holding(settings) as holder:
-        await run_in(holder.store, "r1", "WAITING")
-    # Version 2 is imagined: it keeps the owner in capitals.
-    monkeypatch.setitem(MIGRATIONS, 1, lambda values: {"owner": values["owner"].upper()})
-    monkeypatch.setattr("orchestrator.holder.migrate", lambda values: migrate(values, 2) if values else {})
-    start_worker()
-    async with holding(settings, "o2") as holder:
-        record = await run_in(holder.store, "r1", "SUCCEEDED", "FAILED")
-        state = await holder.view("r1")
-    assert (record.answer, record.error) == ("1 SUCCEEDED", "")
-    assert (state.owner, state.schema_version) == ("ANA", 2)
-
-
-async def test_a_run_written_by_a_newer_simrelay_is_refused_with_both_versions(
-    settings: Settings, submitting: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    create(submitting, "count 1 times to 1 pausing 0 in 1 rounds")
-    async with holding(settings) as holder:
-        await run_in(holder.store, "r1", "WAITING")
-    monkeypatch.setattr("orchestrator.holder.migrate", lambda values: migrate(values, 0))
-    submitting.run(runs.post("r1", InboxEntry(id="look", kind="look")))
-    async with holding(settings, "o2") as holder:
-        record = await run_in(holder.store, "r1", "FAILED")
-    assert "schema version 1" in record.error
-    assert "up to 0" in record.error
 
 
 async def test_a_cancelled_run_ends_and_its_waiting_jobs_are_cancelled(settings: Settings, submitting: Store) -> None:

