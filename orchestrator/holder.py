@@ -146,6 +146,8 @@ class Holder:
         try:
             await asyncio.wait({work})
             await self._look_at_end(held, work)
+            if work.cancelled() and keeping.done() and keeping.result():
+                await self._end_cancelled(held)
         except asyncio.CancelledError:  # this orchestrator stops
             work.cancel()
             await asyncio.wait({work})
@@ -163,8 +165,17 @@ class Holder:
             await asyncio.sleep(self.settings.beat_seconds)
             await self._give_back(held, str(error))
 
-    async def _keep(self, held: Held, work: asyncio.Task[None]) -> None:
-        """Renew the lease; stop the work when it is lost, or cannot be proven for one whole lease."""
+    async def _end_cancelled(self, held: Held) -> None:
+        try:
+            await self._end(held, records.RunState.CANCELLED)
+        except (LeaseLost, Unreachable, RedisError) as error:  # whoever claims it next finds the cancel in its inbox
+            log.warning("cancel_not_ended", run=held.id, epoch=held.epoch, error=str(error))
+
+    async def _keep(self, held: Held, work: asyncio.Task[None]) -> bool:
+        """Renew the lease; stop the work when it is lost, or cannot be proven for one whole lease.
+
+        True: the work was stopped since the run is to be cancelled.
+        """
         clock = asyncio.get_running_loop().time
         renewed = clock()
         while not work.done():
@@ -175,17 +186,16 @@ class Holder:
             except LeaseLost as error:
                 log.warning("lease_lost", run=held.id, epoch=held.epoch, error=str(error))
                 work.cancel()
-                return
+                return False
             except (Unreachable, RedisError):
                 if clock() - renewed > self.settings.lease_seconds:
                     work.cancel()
-                    return
+                    return False
                 continue
             if cancelled:
                 work.cancel()
-                await asyncio.wait({work})
-                await self._end(held, records.RunState.CANCELLED)
-                return
+                return True
+        return False
 
     async def _give_back(self, held: Held, why: str = "") -> None:
         try:
