@@ -77,7 +77,7 @@ class OwnProgram(Engine[QuantumSpec]):
         if spec.charge is None and molecule.smiles:
             raise InputError("charge", None, "was not taken from the SMILES", "Give the total charge.")
         atoms = parse_xyz(molecule.xyz)
-        _check_distances(atoms)
+        check_distances(atoms)
         charge = spec.charge or 0
         multiplicity = spec.multiplicity or 1 + electron_count(atoms, charge) % 2
         check_electrons(molecule.xyz, charge, multiplicity)
@@ -179,7 +179,8 @@ def empty_file(path: Path) -> str:
     return os.fspath(path)
 
 
-def _check_distances(atoms: Sequence[Atom]) -> None:
+def check_distances(atoms: Sequence[Atom]) -> None:
+    """Raise InputError if two atoms are closer than any bond."""
     for (i, a), (j, b) in combinations(enumerate(atoms, 1), 2):
         distance = math.dist(a[1:], b[1:])
         if distance < _TOO_CLOSE:
