@@ -9,6 +9,7 @@ cycles. What it is to do besides stands as JSON in the variable ORCA_STAND_IN:
     needs_mb         memory of each process; less in %maxcore ends it as ORCA does
     scf              how often an SCF converges: "slow" only with SlowConv, "second_order" only with TRAH, "never"
     stiff            steps of the optimisation shrink the error only by this factor
+    most_steps       an optimisation takes no more, whatever its input says
     saddle           the last atom begins on the top of the double well
     fail             "input", "error", "mpi", "silent", "hessian" (no analytical one)
     count            a file to which each run appends one line
@@ -225,7 +226,7 @@ class Run:
 
     def optimise(self) -> None:
         say("                       * Geometry Optimization Run *")
-        limit = int(self.number(r"%geom MaxIter (\d+)", 50))
+        limit = min(int(self.number(r"%geom MaxIter (\d+)", 50)), self.how.get("most_steps", 1000))
         for step in range(1, limit + 1):
             say("         *************************************************************")
             say(f"         *                GEOMETRY OPTIMIZATION CYCLE {step:3d}            *")

@@ -165,8 +165,7 @@ class Engine(ABC, Generic[Spec]):
         InputError
             If this engine's program has no output that could be read alone.
         """
-        remedy = "See `simrelay engine parse --help` for the engines that have one."
-        raise InputError("ENGINE", cls.name, "has no output of its own that could be read", remedy)
+        raise InputError("ENGINE", cls.name, "has no output of its own that could be read", "Name another engine.")
 
     def trouble(self) -> str:
         """Say why its program cannot be started on this host now; empty: it can."""

@@ -124,7 +124,7 @@ SCF_CYCLE = "    1    -382.0027940390585854     0.00e+00  4.51e-03  4.25e-02  7.
     ("text", "error_class", "evidence", "remedy"),
     [
         (
-            "  !!!!!!!\n    INPUT ERROR\n  UNRECOGNIZED OR DUPLICATED KEYWORD(S) IN SIMPLE INPUT LINE\n  XTB9\n  !!!!!!!\n",
+            "  !!!\n  INPUT ERROR\n  UNRECOGNIZED OR DUPLICATED KEYWORD(S) IN SIMPLE INPUT LINE\n  XTB9\n  !!!\n",
             "bad_input",
             "XTB9",
             "Check charge",
