@@ -142,6 +142,9 @@ class Orca(Engine[QuantumSpec]):
         if inputs.optimises(bench.spec):
             if restarts.read_geometry(bench.scratch / restarts.GEOMETRY, atoms):
                 files.append(bench.scratch / restarts.GEOMETRY)
+            elif (progress.step or 0) > 1:
+                # Being written just now: without it, all steps so far would be lost.
+                return None
             if restarts.is_whole_hessian(bench.scratch / restarts.HESSIAN):
                 files.append(bench.scratch / restarts.HESSIAN)
         return Snapshot(files=tuple(files), text=f"after {progress.text.partition(', -')[0]}")
