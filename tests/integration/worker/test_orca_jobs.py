@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from orchestrator.endpoint import live_endpoint
 from tasks import listing
 from tasks.elements import parse_xyz
 from tasks.records import JobRecord, JobState
 from tasks.results import QuantumResult
-from tasks.settings import Settings
+from tasks.settings import Settings, environment
 from tasks.store import Store
 from tests.conftest import eventually
 from tests.integration.worker.conftest import StartWorker, artifact_path, job, submit, wait_for
@@ -44,6 +49,25 @@ def result_of(record: JobRecord) -> QuantumResult:
     assert record.state is JobState.SUCCEEDED, record.failure
     assert isinstance(record.result, QuantumResult)
     return record.result
+
+
+def typed(settings: Settings, *arguments: str) -> str:
+    """Give what a command prints."""
+    command = [sys.executable, "-m", "tasks.command", *arguments]
+    done = subprocess.run(command, env=environment(settings), capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture
+def service(settings: Settings) -> Iterator[None]:
+    """The service of this installation, for its command line."""
+    with (settings.home / "service.log").open("ab") as log:
+        command = [sys.executable, "-m", "tasks.command", "orchestrator"]
+        process = subprocess.Popen(command, env=environment(settings), stdout=log, stderr=log)
+    yield
+    process.kill()
+    process.wait()
 
 
 def programs(scratch: str, name: str) -> list[int]:
@@ -206,8 +230,8 @@ def test_a_damaged_checkpoint_is_passed_over_for_the_one_before(
     assert f"H  {first.x:15.8f} {first.y:15.8f}" in began
 
 
-def test_a_correction_survives_the_death_of_its_worker_and_is_not_made_twice(
-    settings: Settings, submitting: Store, start_worker: StartWorker
+def test_a_correction_survives_the_death_of_its_worker_and_is_shown(
+    settings: Settings, submitting: Store, start_worker: StartWorker, service: None
 ) -> None:
     count = with_orca(settings, scf="slow", pace=0.25)
     one = start_worker("one", cores=1)
@@ -227,6 +251,14 @@ def test_a_correction_survives_the_death_of_its_worker_and_is_not_made_twice(
     assert "SlowConv" not in first
     assert others
     assert all("SlowConv" in run for run in others)
+    # The command line waits for a service that is still starting.
+    eventually(lambda: live_endpoint(settings.home), seconds=40)
+    info = typed(settings, "job", "info", corrected)
+    assert "corrected: The SCF did not converge: SlowConv, at most 500 cycles." in info.splitlines()
+    offered = json.loads(typed(settings, "engine", "list", "--json"))["engines"]
+    (orca,) = (row for row in offered if row["engine"] == "orca")
+    assert (orca["version"], orca["dispersion"]) == ("6.0.1", ["D3BJ", "D4"])
+    assert any(worker.startswith("two-") for worker in orca["workers"])
 
 
 def test_an_imaginary_mode_is_left_within_the_attempt(
