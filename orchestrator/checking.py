@@ -13,6 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from orchestrator.problems import Problem, of_error, of_validation
 from tasks.errors import InputError
+from tasks.methods import capable_engines
 from tasks.programs import ProgramDeclaration, find_program, validate_parameters, within_limits
 from tasks.specs import AnySpec, JobSpec, ProgramSpec, QuantumSpec, dump_spec, queue_of
 
@@ -65,7 +66,7 @@ def _check(row: int, data: dict[str, Any], offer: Offer) -> Checked:
     try:
         spec = _ADAPTER.validate_python(data)
         if isinstance(spec, QuantumSpec):
-            spec = complete_spec(spec, offer.engines, offer.max_atoms)
+            spec = _check_quantum(spec, complete_spec(spec, offer.engines, offer.max_atoms), offer)
         else:
             spec = _check_program(spec, offer)
         refuse_undeclared(queue_of(spec), offer)
@@ -74,6 +75,15 @@ def _check(row: int, data: dict[str, Any], offer: Offer) -> Checked:
     except InputError as error:
         return Checked(problems=(of_error(error, row),))
     return Checked(spec=dump_spec(spec))
+
+
+def _check_quantum(asked: QuantumSpec, complete: QuantumSpec, offer: Offer) -> QuantumSpec:
+    if asked.engine == "auto" and queue_of(complete) not in offer.queues and not offer.wait_for_worker:
+        able = " or ".join(capable_engines(complete.demand))
+        problem = f"finds no worker that ever offered an engine for {complete.demand}"
+        remedy = f"Start a worker that has {able}, or wait for one with --wait-for-worker."
+        raise InputError("engine", "auto", problem, remedy)
+    return complete
 
 
 def _check_program(spec: ProgramSpec, offer: Offer) -> ProgramSpec:

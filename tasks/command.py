@@ -20,10 +20,12 @@ from tasks.errors import ConfigurationError, SimrelayError
 
 _GROUP = "simrelay.commands"
 _WORKER = "worker"
+_ENGINE = "engine"
 _ROOMS = ("tasks", "worker", "orchestrator")
 #: commands of the worker that stand at the top, since they are about this host and not about its worker
 _OF_HOST = {"doctor": "Tell what this host is able to compute, and what is wrong."}
 _INTERRUPTED = 130
+_ENGINE_HELP = "Engines: which workers offer what; reading an output that was computed elsewhere."
 _WORKER_HELP = "Serve jobs on this host, find its engines, or list all workers."
 
 
@@ -80,33 +82,39 @@ def build(arguments: Sequence[str]) -> TyperGroup:
     following = arguments[list(arguments).index(asked) + 1 :] if asked else ()
     # `worker list` is the service's; only what is the worker's own has to load the worker.
     own = asked in _OF_HOST or (asked == _WORKER and not any(word in more for word in following[:1]))
-    group = _load(_WORKER) if own else _placeholder()
+    group = _load(_WORKER) if own else _placeholder(_WORKER, _WORKER_HELP)
     if group is None:
         raise NotInstalled(_WORKER)
     group.commands.update(more)
     root.commands[_WORKER] = group
     for name, text in _OF_HOST.items():
-        root.commands[name] = group.commands.pop(name) if name in group.commands else _promise(name, text)
+        root.commands[name] = group.commands.pop(name) if name in group.commands else _placeholder(name, text)
+    _add_engines(root, asked, following)
     if not orchestrator and asked and asked not in root.commands:
         raise NotInstalled("orchestrator")
     return root
 
 
-def _promise(name: str, text: str) -> TyperGroup:
-    """Give a command for the list of commands that is not loaded."""
-    app = _new(text)
-    app.callback()(lambda: None)
-    promised = typer.main.get_group(app)
-    promised.name = name
-    return promised
+def _add_engines(root: TyperGroup, asked: str, following: Sequence[str]) -> None:
+    """Join what the service and the worker know of engines: the latter's commands stand in its own group."""
+    of_service = root.commands.get(_ENGINE)
+    group = of_service if isinstance(of_service, TyperGroup) else _placeholder(_ENGINE, _ENGINE_HELP)
+    if asked == _ENGINE and not any(word in group.commands for word in following[:1]):
+        worker = _load(_WORKER)
+        own = worker.commands.get(_ENGINE) if worker else None
+        if isinstance(own, TyperGroup):
+            group.commands.update(own.commands)
+        elif not any(word.startswith("-") for word in following[:1]):
+            raise NotInstalled(_WORKER)
+    root.commands[_ENGINE] = group
 
 
-def _placeholder() -> TyperGroup:
-    """Give the worker's group as far as it is known without loading it."""
-    app = _new(_WORKER_HELP)
+def _placeholder(name: str, help_text: str) -> TyperGroup:
+    """Give a group as far as it is known without loading a room."""
+    app = _new(help_text)
     app.callback()(lambda: None)
     group = typer.main.get_group(app)
-    group.name = _WORKER
+    group.name = name
     return group
 
 
@@ -144,7 +152,7 @@ def _exit_code(result: Any) -> int:
 
 def _room_of(arguments: Sequence[str]) -> str:
     words = [word for word in arguments if not word.startswith("-")]
-    return _WORKER if words[:1] == [_WORKER] and words[1:2] != ["list"] else "orchestrator"
+    return _WORKER if words[:1] in ([_WORKER], [_ENGINE]) and words[1:2] != ["list"] else "orchestrator"
 
 
 def _say(text: str, code: int) -> int:

@@ -1,7 +1,8 @@
-"""Which words for methods, basis sets and solvents Simrelay knows, and which engines compute them.
+"""Which words for methods, basis sets and solvents Simrelay knows, and which engines compute what with them.
 
 The same word means the same physics on every engine: ``B3LYP`` is the Gaussian form with VWN3 correlation
-(Stephens et al., J. Phys. Chem. 98 (1994) 11623, as in Gaussian and PySCF), ``B3LYP5`` the one with VWN5.
+(Stephens et al., J. Phys. Chem. 98 (1994) 11623, as in Gaussian and PySCF), ``B3LYP5`` the one with VWN5. What a
+program has under that name with other physics, its engine does not offer.
 """
 
 from __future__ import annotations
@@ -29,28 +30,62 @@ class Method(NamedTuple):
     engines: tuple[str, ...]
 
 
+class Ability(NamedTuple):
+    """What one engine computes, exactly as the words say it."""
+
+    tasks: frozenset[str]
+    methods: frozenset[str]
+    solvent_models: frozenset[str]
+    dispersion: frozenset[str] = frozenset()
+    #: whether it also computes its methods without density fitting; of no meaning to tight binding
+    exact_integrals: bool = False
+
+
+_DFT = "B3LYP B3LYP5 PBE PBE0 BLYP BP86 TPSS M06-2X CAM-B3LYP wB97X r2SCAN".split()
+_TIGHT_BINDING = ("GFN2-xTB", "GFN1-xTB")
+_ALL_TASKS = frozenset({"single_point", "optimisation", "frequencies", "optimisation_frequencies"})
+
+#: by engine, in the order in which ``auto`` looks for one
+ABILITIES = {
+    "pyscf": Ability(
+        tasks=frozenset({"single_point", "optimisation"}),
+        methods=frozenset({*_DFT, "HF"}),
+        solvent_models=frozenset({"CPCM"}),
+    ),
+    "xtb": Ability(
+        tasks=frozenset({"single_point", "optimisation"}),
+        methods=frozenset(_TIGHT_BINDING),
+        solvent_models=frozenset({"ALPB"}),
+    ),
+    # Programs differ in the local part of P86, which gives BP86 its energy: ORCA's is not the one of PySCF (libxc).
+    "orca": Ability(
+        tasks=_ALL_TASKS,
+        methods=frozenset({*_DFT, "HF"} - {"BP86"}),
+        solvent_models=frozenset({"CPCM", "SMD"}),
+        dispersion=frozenset({"D3BJ", "D4"}),
+        exact_integrals=True,
+    ),
+}
+
+#: Methods with published parameters: D3BJ by Grimme, Ehrlich, Goerigk, J. Comput. Chem. 32 (2011) 1456 and later work
+#: of that group; D4 by Caldeweyher et al., J. Chem. Phys. 150 (2019) 154122; both for r2SCAN by Ehlert et al., J. Chem.
+#: Phys. 154 (2021) 061101.
+DISPERSION = {
+    "D3BJ": frozenset("B3LYP B3LYP5 PBE PBE0 BLYP BP86 TPSS CAM-B3LYP HF r2SCAN".split()),
+    "D4": frozenset("B3LYP B3LYP5 PBE PBE0 BLYP BP86 TPSS CAM-B3LYP HF r2SCAN".split()),
+}
+
+
+def _engines(name: str) -> tuple[str, ...]:
+    return tuple(engine for engine, ability in ABILITIES.items() if name in ability.methods)
+
+
 METHODS = {
     method.name.lower(): method
     for method in (
-        *(
-            Method(name, Family.DFT, ("pyscf",))
-            for name in (
-                "B3LYP",
-                "B3LYP5",
-                "PBE",
-                "PBE0",
-                "BLYP",
-                "BP86",
-                "TPSS",
-                "M06-2X",
-                "CAM-B3LYP",
-                "wB97X",
-                "r2SCAN",
-            )
-        ),
-        Method("HF", Family.HARTREE_FOCK, ("pyscf",)),
-        Method("GFN2-xTB", Family.TIGHT_BINDING, ("xtb",)),
-        Method("GFN1-xTB", Family.TIGHT_BINDING, ("xtb",)),
+        *(Method(name, Family.DFT, _engines(name)) for name in _DFT),
+        Method("HF", Family.HARTREE_FOCK, _engines("HF")),
+        *(Method(name, Family.TIGHT_BINDING, _engines(name)) for name in _TIGHT_BINDING),
     )
 }
 _SPELLINGS = {
@@ -126,3 +161,39 @@ def find_solvent(given: str) -> str:
         dict(SOLVENTS),
         {"h2o": "water", "meoh": "methanol", "mecn": "acetonitrile", "dcm": "dichloromethane"},
     )
+
+
+class Demand(NamedTuple):
+    """What an engine has to have for one calculation, in canonical words."""
+
+    task: str
+    method: str
+    solvent_model: str | None = None
+    dispersion: str | None = None
+    density_fitting: bool = True
+
+    def __str__(self) -> str:
+        parts = [self.method, self.task.replace("_", " "), self.solvent_model, self.dispersion]
+        return ", ".join(part for part in parts if part) + ("" if self.density_fitting else ", no density fitting")
+
+
+def lacking(engine: str, demand: Demand) -> tuple[str, str]:
+    """Give the field and the value of a demand that an engine has not; both empty: it computes exactly that."""
+    ability = ABILITIES[engine]
+    if demand.method not in ability.methods:
+        return "method", demand.method
+    if demand.task not in ability.tasks:
+        return "task", demand.task
+    if demand.solvent_model and demand.solvent_model not in ability.solvent_models:
+        return "solvent_model", demand.solvent_model
+    if demand.dispersion and demand.dispersion not in ability.dispersion:
+        return "dispersion", demand.dispersion
+    tight = find_method(demand.method).family is Family.TIGHT_BINDING
+    if not demand.density_fitting and not ability.exact_integrals and not tight:
+        return "density_fitting", "false"
+    return "", ""
+
+
+def capable_engines(demand: Demand) -> tuple[str, ...]:
+    """Give the engines that compute exactly what is demanded, in the order of preference."""
+    return tuple(engine for engine in ABILITIES if not lacking(engine, demand)[0])

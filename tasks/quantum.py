@@ -9,7 +9,17 @@ from pydantic import Field, field_validator, model_validator
 from tasks.elements import electron_count, parse_xyz
 from tasks.errors import InputError
 from tasks.jobspec import Job, Molecule
-from tasks.methods import Family, Method, find_basis, find_method, find_solvent
+from tasks.methods import (
+    DISPERSION,
+    Demand,
+    Family,
+    Method,
+    capable_engines,
+    find_basis,
+    find_method,
+    find_solvent,
+    lacking,
+)
 
 Task = Literal["single_point", "optimisation", "frequencies", "optimisation_frequencies"]
 
@@ -36,7 +46,9 @@ class QuantumSpec(Job):
     temperature_kelvin, pressure_pascal
         Of the thermochemistry after frequencies (ideal gas, rigid rotor, harmonic oscillator).
     engine
-        Which program; ``auto``: whichever workers offer for the method, which is never changed.
+        Which program; ``auto``: the first that workers offer and that computes exactly this; nothing else is changed.
+    engine_reason
+        Why that engine, where Simrelay chose it.
     """
 
     kind: Literal["quantum"] = "quantum"
@@ -53,6 +65,7 @@ class QuantumSpec(Job):
     temperature_kelvin: float = Field(default=298.15, gt=0, le=5000)
     pressure_pascal: float = Field(default=101_325.0, gt=0, le=1e9)
     engine: Literal["auto", "pyscf", "xtb", "orca"] = "auto"
+    engine_reason: str = Field(default="", max_length=200)
 
     @field_validator("method")
     @classmethod
@@ -94,12 +107,31 @@ class QuantumSpec(Job):
         else:
             object.__setattr__(self, "basis", find_basis(self.basis or "def2-SVP"))
         self._settle_solvent(method)
-        if self.engine != "auto" and self.engine not in method.engines:
-            remedy = f"{method.name} is computed by {', '.join(method.engines)}."
-            raise InputError("engine", self.engine, f"does not offer {method.name}", remedy)
+        if self.dispersion and method.name not in DISPERSION[self.dispersion]:
+            right = ", ".join(sorted(DISPERSION[self.dispersion]))
+            problem = f"has no published parameters for {method.name}"
+            raise InputError("dispersion", self.dispersion, problem, f"It has for {right}.")
+        self._check_engine()
         if self.molecule.xyz and self.charge is not None and self.multiplicity is not None:
             check_electrons(self.molecule.xyz, self.charge, self.multiplicity)
         return self
+
+    @property
+    def demand(self) -> Demand:
+        """What an engine has to have for it."""
+        return Demand(self.task, self.method, self.solvent_model, self.dispersion, self.density_fitting)
+
+    def _check_engine(self) -> None:
+        """Raise InputError if the engine, or no engine at all, computes exactly this."""
+        able = capable_engines(self.demand)
+        if self.engine in able or (self.engine == "auto" and able):
+            return
+        who = f"It is computed by {', '.join(able)}." if able else "No engine computes all of that together."
+        if self.engine == "auto":
+            raise InputError("engine", "auto", f"finds no engine that computes {self.demand}", who)
+        field, value = lacking(self.engine, self.demand)
+        what = value if field in ("method", "task") else f"{field} {value}"
+        raise InputError("engine", self.engine, f"does not offer {what}", who)
 
     def _settle_solvent(self, method: Method) -> None:
         tight = method.family is Family.TIGHT_BINDING

@@ -13,10 +13,13 @@ from tasks.logs import configure_logging
 from tasks.programs import load_programs
 from tasks.settings import load_settings
 from tasks.units import memory_mb
+from worker import parsing
 from worker.detect import detect_engines, read_engines_toml, write_engines_toml
 from worker.engines.base import Offer
 
 app = typer.Typer(help="Serve jobs on this host.", no_args_is_help=False)
+# `simrelay engine parse`: the console script takes this group out of the worker's.
+app.add_typer(parsing.app, name="engine", hidden=True)
 
 
 @app.callback(invoke_without_command=True)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 
 #: set by Slurm, PBS and their MPI launchers; a program that brings its own MPI misreads them
-_SCHEDULER = ("SLURM_", "SLURMD_", "SRUN_", "PBS_", "PMI_", "PMIX_", "PMIXP_", "OMPI_", "PRTE_", "HYDRA_", "I_MPI_")
+_SCHEDULER = (
+    "SLURM_", "SLURMD_", "SRUN_", "PBS_", "LSB_", "PE_HOSTFILE", "FLUX_",
+    "PMI_", "PMIX_", "PMIXP_", "OMPI_", "OPAL_", "ORTE_", "PRTE_", "MPIEXEC_", "HYDRA_", "I_MPI_",
+)  # fmt: skip
 
 
 def engine_environment() -> dict[str, str]:

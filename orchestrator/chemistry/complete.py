@@ -12,7 +12,7 @@ from orchestrator.chemistry.geometry import embed
 from orchestrator.chemistry.molecules import DEFAULT_MAX_ATOMS, Identity, canonical, identify, parse
 from tasks.elements import electron_count, parse_xyz
 from tasks.errors import InputError
-from tasks.methods import find_method
+from tasks.methods import capable_engines
 from tasks.specs import QuantumSpec, check_electrons, dump_spec, parse_spec
 
 _LABEL_LENGTH = 120
@@ -30,7 +30,7 @@ def complete_spec(
     spec
         What was asked for.
     offered
-        Engines that workers have declared; None or none that fits: the method's first engine.
+        Queues that workers have declared; None or none that fits: the first engine that computes exactly this.
     max_atoms
         The largest molecule that is accepted.
 
@@ -39,7 +39,7 @@ def complete_spec(
     InputError
         If charge, multiplicity, SMILES and structure contradict each other, or something needed is missing.
     """
-    changes: dict[str, Any] = {"engine": _engine(spec, offered)}
+    changes: dict[str, Any] = _engine(spec, offered)
     if spec.molecule.smiles and spec.molecule.smiles.strip():
         identity = identify(spec.molecule.smiles, max_atoms=max_atoms)
         changes |= _from_smiles(spec, identity, max_atoms)
@@ -54,11 +54,21 @@ def complete_spec(
     return complete
 
 
-def _engine(spec: QuantumSpec, offered: frozenset[str] | None) -> str:
+def _engine(spec: QuantumSpec, offered: frozenset[str] | None) -> dict[str, Any]:
+    """Choose the engine where none was named, and say why it is that one."""
     if spec.engine != "auto":
-        return spec.engine
-    engines = find_method(spec.method).engines
-    return next((engine for engine in engines if offered and engine in offered), engines[0])
+        return {}
+    able = capable_engines(spec.demand)
+    queues = {engine: f"{engine}@{spec.tag}" if spec.tag else engine for engine in able}
+    there = [engine for engine in able if queues[engine] in (offered or ())]
+    if there:
+        others = [engine for engine in able if engine != there[0]]
+        reason = f"auto: first of those offered that compute {spec.demand}" + (
+            f" ({', '.join(others)} could as well)" if others else " (no other does)"
+        )
+    else:
+        reason = f"auto: first of {', '.join(able)} for {spec.demand}; no worker offered any of them"
+    return {"engine": (there or able)[0], "engine_reason": reason[:200]}
 
 
 def _from_smiles(spec: QuantumSpec, identity: Identity, max_atoms: int) -> dict[str, Any]:

@@ -74,6 +74,8 @@ def info(job: JobId, as_json: Json = False) -> None:
     print_pairs((name, value) for name, value in _flat(record.spec) if name not in ("molecule.xyz", "label"))
     if record.result:
         print_pairs((f"result {n}", v) for n, v in _flat(record.result.model_dump(exclude={"xyz", "kind"})))
+    for correction in record.corrections:
+        answer(f"corrected: {correction.text}")
     if record.failure:
         print_pairs((("failure", record.failure.message), ("remedy", record.failure.remedy)))
         for line in record.failure.evidence:

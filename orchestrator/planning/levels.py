@@ -11,8 +11,8 @@ from orchestrator.planning.words import DFT_WORD, OPTIMISE, OTHER_VERBS, VERBS
 from tasks.errors import InputError
 from tasks.methods import BASES, METHODS, SOLVENTS, Family, find_basis, find_method, find_solvent
 
-ENGINES = ("pyscf", "xtb")
-_OTHER_ENGINES = ("orca", "nwchem", "gaussian", "psi4", "turbomole", "molpro", "q-chem", "cp2k", "vasp")
+ENGINES = ("pyscf", "xtb", "orca")
+_OTHER_ENGINES = ("nwchem", "gaussian", "psi4", "turbomole", "molpro", "q-chem", "cp2k", "vasp")
 #: spellings without hyphen or with another, beyond those that ``tasks.methods`` takes
 _BARE_METHODS = (*METHODS, "gfn2", "gfn1", "m062x", "hartree-fock", "pbe1pbe", "xtb", "ωb97x")
 #: methods that people name and that are not offered; found as bare words so that they are refused
@@ -211,7 +211,7 @@ def _engine(text: str) -> tuple[str, str]:
         name = match[1].lower()
         if name not in ENGINES:
             raise InputError(
-                "engine", match[1], "is not an engine that exists here yet", f"There are {' and '.join(ENGINES)}."
+                "engine", match[1], "is not an engine that exists here yet", f"There are {', '.join(ENGINES)}."
             )
         engine = name
         text = _blanked(text, match)

@@ -170,7 +170,9 @@ def test_every_module_loads_with_nothing_but_its_room_s_packages(room: str) -> N
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("arguments", [("--help",), ("worker", "--help"), ("worker", "detect", "--help")])
+@pytest.mark.parametrize(
+    "arguments", [("--help",), ("worker", "--help"), ("worker", "detect", "--help"), ("engine", "parse", "--help")]
+)
 def test_a_compute_host_has_the_worker_s_commands(arguments: tuple[str, ...]) -> None:
     done = on_a_host_with("worker", *arguments)
     assert done.returncode == 0, done.stderr
@@ -181,6 +183,14 @@ def test_a_compute_host_says_what_is_missing_for_the_service_s_commands() -> Non
     assert done.returncode != 0
     assert "pip install 'simrelay[orchestrator]'" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_host_without_the_worker_says_so_when_it_is_to_read_an_output() -> None:
+    shown = on_a_host_with("orchestrator", "engine", "--help")
+    assert (shown.returncode, " list " in shown.stdout, " parse " in shown.stdout) == (0, True, False)
+    done = on_a_host_with("orchestrator", "engine", "parse", "orca", "a.out")
+    assert done.returncode != 0
+    assert "pip install 'simrelay[worker]'" in done.stderr
 
 
 @pytest.mark.parametrize("arguments", [("--help",), ("--version",), ("run", "--help"), ("batch", "submit", "--help")])

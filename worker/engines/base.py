@@ -10,8 +10,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar, Generic, TypeVar
+from typing import ClassVar, Generic, Literal, TypeVar
 
+from tasks.errors import InputError
 from tasks.programs import Licence
 from tasks.records import JobState
 from tasks.results import AnyResult, Artifact, Correction, Failure, Progress
@@ -129,6 +130,17 @@ class Snapshot:
     text: str
 
 
+@dataclass(frozen=True, kw_only=True)
+class Parsed:
+    """What an output holds that was computed anywhere; ``unfinished``: it has no end, and tells of no failure."""
+
+    state: Literal["done", "failed", "unfinished"]
+
+    version: str
+    result: AnyResult | None
+    failure: Failure | None
+
+
 class Engine(ABC, Generic[Spec]):
     """The adapter to one program."""
 
@@ -145,6 +157,17 @@ class Engine(ABC, Generic[Spec]):
     @abstractmethod
     def detect(cls) -> Offer | None:
         """Find this engine on this host; None if it is not there."""
+
+    @classmethod
+    def parse(cls, path: Path) -> Parsed:
+        """Read an output that was computed anywhere, by the code that reads this engine's own.
+
+        Raises
+        ------
+        InputError
+            If this engine's program has no output that could be read alone.
+        """
+        raise InputError("ENGINE", cls.name, "has no output of its own that could be read", "Name another engine.")
 
     def trouble(self) -> str:
         """Say why its program cannot be started on this host now, which is tried; empty: it can."""

@@ -19,14 +19,16 @@ from pydantic import ValidationError
 from tasks.elements import Atom, electron_count, parse_xyz
 from tasks.errors import InputError
 from tasks.methods import find_method
-from tasks.results import Failure, Progress, QuantumResult
+from tasks.results import Correction, Failure, Progress, QuantumResult
 from tasks.specs import QuantumSpec, check_electrons
+from worker.corrections import optimisation_not_converged, scf_not_converged
 from worker.engines.base import Bench, Collected, Command, Engine, Exit, Snapshot
 from worker.engines.output import LOG_FILE, evidence, failure_from_log, last_line, tail
 from worker.loading import check_trouble
 from worker.programs import common
 from worker.programs.common import QuantumJob, RestartPoint
 
+MAX_OPTIMISATION_STEPS = 200
 #: closer than any two bonded atoms (H2 has 0.74 Å), in ångström
 _TOO_CLOSE = 0.4
 
@@ -45,6 +47,9 @@ class OwnProgram(Engine[QuantumSpec]):
     def prepare(self, bench: Bench[QuantumSpec]) -> Sequence[Command]:
         """Write ``job.json``, and the restart point if there is one."""
         job = self.job(bench)
+        for name in (common.RESULT_FILE, common.FAILURE_FILE, common.PROGRESS_FILE):
+            # Of a run before a correction.
+            (bench.scratch / name).unlink(missing_ok=True)
         common.write_atomically(bench.scratch / common.JOB_FILE, job.model_dump_json(indent=1))
         if bench.restart and all((bench.restart / name).is_file() for name in self.restart_files):
             for name in self.restart_files:
@@ -85,7 +90,7 @@ class OwnProgram(Engine[QuantumSpec]):
         if spec.charge is None and molecule.smiles:
             raise InputError("charge", None, "was not taken from the SMILES", "Give the total charge.")
         atoms = parse_xyz(molecule.xyz)
-        _check_distances(atoms)
+        check_distances(atoms)
         charge = spec.charge or 0
         multiplicity = spec.multiplicity or 1 + electron_count(atoms, charge) % 2
         check_electrons(molecule.xyz, charge, multiplicity)
@@ -98,7 +103,8 @@ class OwnProgram(Engine[QuantumSpec]):
             basis=spec.basis,
             solvent=spec.solvent,
             memory_mb=bench.memory_mb,
-            max_scf_cycles=self.max_scf_cycles,
+            max_scf_cycles=bench.changed("max_scf_cycles", self.max_scf_cycles),
+            max_optimisation_steps=bench.changed("max_optimisation_steps", MAX_OPTIMISATION_STEPS),
         )
 
     def progress(self, bench: Bench[QuantumSpec]) -> Progress | None:
@@ -137,6 +143,15 @@ class OwnProgram(Engine[QuantumSpec]):
                 before_start=True,
             )
         return failure_from_log(log, exits)
+
+    def correct(self, bench: Bench[QuantumSpec], failure: Failure) -> Correction | None:
+        """Give more cycles or steps, from where the calculation was."""
+        made = bench.corrections
+        return scf_not_converged.correct(
+            made, failure, cycles=self.max_scf_cycles, strategies=("",)
+        ) or optimisation_not_converged.correct(
+            made, failure, steps=MAX_OPTIMISATION_STEPS, can_calculate_hessian=False
+        )
 
     def collect(self, bench: Bench[QuantumSpec]) -> Collected:
         """Read ``result.json``, and name the files to keep."""
@@ -187,7 +202,8 @@ def empty_file(path: Path) -> str:
     return os.fspath(path)
 
 
-def _check_distances(atoms: Sequence[Atom]) -> None:
+def check_distances(atoms: Sequence[Atom]) -> None:
+    """Raise InputError if two atoms are closer than any bond."""
     for (i, a), (j, b) in combinations(enumerate(atoms, 1), 2):
         distance = math.dist(a[1:], b[1:])
         if distance < _TOO_CLOSE:

@@ -109,7 +109,7 @@ async def test_an_engine_that_nobody_ever_declared_is_refused(client: httpx.Asyn
     wanted = {"molecule": {"smiles": "O"}, "method": "B3LYP"}
     answer = await client.post("/batches", json=batch(wanted))
     assert answer.status_code == 422
-    assert answer.json()["problems"][0]["value"] == "pyscf"
+    assert answer.json()["problems"][0]["value"] == "auto"
     assert "--wait-for-worker" in answer.json()["error"]
     assert await nothing_is_queued(client)
     accepted = await client.post("/batches", json=batch(wanted, wait_for_worker=True))

@@ -132,3 +132,33 @@ def test_a_given_structure_is_kept_as_it_is() -> None:
 def test_a_molecule_over_the_limit_is_refused(molecule: dict[str, str]) -> None:
     with pytest.raises(InputError, match="SIMRELAY_MAX_ATOMS"):
         complete_spec(_spec(molecule=molecule, charge=0))
+
+
+@pytest.mark.parametrize(
+    ("fields", "offered", "engine", "reason"),
+    [
+        ({}, {"orca", "xtb"}, "orca", "first of those offered that compute B3LYP, single point (pyscf could as well)"),
+        (
+            {},
+            {"orca", "pyscf"},
+            "pyscf",
+            "first of those offered that compute B3LYP, single point (orca could as well)",
+        ),
+        ({"method": "gfn2"}, {"orca", "xtb"}, "xtb", "first of those offered that compute GFN2-xTB, single point"),
+        ({"tag": "big"}, {"pyscf", "orca@big"}, "orca", "first of those offered"),
+        ({"density_fitting": False}, {"pyscf", "orca"}, "orca", "no density fitting (no other does)"),
+        ({}, {"xtb"}, "pyscf", "first of pyscf, orca for B3LYP, single point; no worker offered any of them"),
+    ],
+)
+def test_auto_takes_the_first_engine_that_computes_exactly_that_and_says_why(
+    fields: dict[str, Any], offered: set[str], engine: str, reason: str
+) -> None:
+    done = complete_spec(_smiles("O", **fields), frozenset(offered))
+    assert done.engine == engine
+    assert done.engine_reason.startswith("auto: ")
+    assert reason in done.engine_reason
+    assert complete_spec(done, frozenset({"pyscf"})) == done
+
+
+def test_an_engine_that_was_asked_for_is_taken_without_a_reason() -> None:
+    assert complete_spec(_smiles("O", engine="orca"), frozenset({"pyscf"})).engine_reason == ""

@@ -55,7 +55,7 @@ def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
 def test_help_names_all_commands(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["--help"]) == 0
     shown = capsys.readouterr().out
-    for name in ("run", "job", "batch", "worker", "up", "down", "status", "schema", "orchestrator"):
+    for name in ("run", "job", "batch", "worker", "engine", "up", "down", "status", "schema", "orchestrator"):
         assert f" {name} " in shown, name
 
 

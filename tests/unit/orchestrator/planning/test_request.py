@@ -123,7 +123,7 @@ def test_level_of_theory_is_read_as_written(text: str, expected: dict[str, Any])
         ("wB97X-D energy of water", "method", "wB97X-D"),
         ("energy of water in benzene", "solvent", "benzene"),
         ("energy of water in methanol and in ethanol", "solvent", "ethanol"),
-        ("energy of water with ORCA", "engine", "ORCA"),
+        ("energy of water with NWChem", "engine", "NWChem"),
         ("energy of water with B3LYP and PBE0", "method", "B3LYP and PBE0"),
         ("", "request", ""),
         ("  \n", "request", "  \n"),

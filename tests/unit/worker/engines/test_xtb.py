@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from ase.io import read
 
 from tasks.elements import Atom, parse_xyz, write_xyz
 from tasks.errors import InputError
-from tasks.results import QuantumResult
+from tasks.results import Correction, QuantumResult
 from tasks.specs import QuantumSpec, parse_spec
 from tests.conftest import eventually
 from tests.unit.worker.harness import WATER, bench_for, keep, run, start, water_shape
@@ -121,6 +122,25 @@ def test_what_does_not_converge_is_a_failure(
     exits = run(xtb, bench, edit)
     assert not xtb.ended_well(bench, exits)
     assert xtb.diagnose(bench, exits).error_class == error_class
+
+
+def test_an_optimisation_out_of_steps_goes_on_from_its_last_geometry(xtb: XTB, tmp_path: Path) -> None:
+    few = Correction(name="of the test", text="", changes={"max_optimisation_steps": 2})
+    asked = spec(task="optimisation")
+    first = replace(bench_for(asked, tmp_path / "first"), corrections=(few,))
+    exits = run(xtb, first)
+    correction = xtb.correct(first, xtb.diagnose(first, exits))
+    assert correction is not None
+    assert (correction.name, correction.changes) == ("optimisation_not_converged", {"max_optimisation_steps": 200})
+    kept = keep(xtb, first, tmp_path / "kept")
+    # In the same scratch, as a supervisor does: nothing of the run before may be taken for the new one's.
+    (first.scratch / "output.log").rename(first.scratch / "output-1.log")
+    again = replace(first, restart=kept, corrections=(few, correction))
+    assert xtb.ended_well(again, run(xtb, again))
+    result = xtb.collect(again).result
+    assert isinstance(result, QuantumResult)
+    assert result.energy_hartree == pytest.approx(-5.070544, abs=2e-6)
+    assert xtb.correct(replace(again, corrections=(correction,) * 2), xtb.diagnose(first, exits)) is None
 
 
 def test_an_optimisation_stopped_by_sigterm_goes_on_from_its_geometry(xtb: XTB, tmp_path: Path) -> None:
