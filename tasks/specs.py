@@ -17,8 +17,9 @@ from tasks.jobspec import NAME, Frozen, Job, Molecule, Resources
 from tasks.quantum import QuantumSpec, check_electrons
 
 __all__ = [
-    "NAME", "AnySpec", "DynamicsSpec", "Frozen", "Job", "JobSpec", "Molecule", "ProgramSpec", "QuantumSpec", "Resources",
-    "canonical_json", "check_electrons", "dump_spec", "engine_of", "input_error", "parse_spec", "queue_of", "spec_hash",
+    "NAME", "AnySpec", "DynamicsSpec", "Frozen", "Job", "JobSpec", "Molecule", "ProgramSpec", "QuantumSpec",
+    "Resources", "canonical_json", "check_electrons", "dump_spec", "engine_of", "input_error", "parse_spec",
+    "queue_of", "spec_hash",
 ]  # fmt: skip
 
 

@@ -37,6 +37,6 @@ def small_box(tried: Sequence[Correction], *, packing: bool, cutoff_nm: float) -
         return None
     return Correction(
         name=NAME,
-        text=f"The box became smaller than twice the cut-off: {shorter:g} nm instead of {cutoff_nm:g} nm from there on.",
+        text=f"The box became smaller than twice the cut-off: {shorter:g} nm instead of {cutoff_nm:g} nm from there.",
         changes={"cutoff_nm": shorter},
     )

@@ -88,15 +88,16 @@ def diagnose(log: Path, exits: Sequence[Exit], own_files: bool = False) -> Failu
             message="The box is, or has become, smaller than twice the cut-off.",
             evidence=_telling(lines, _SMALL_BOX),
             remedy="Take more molecules, or a smaller cutoff_nm.",
+            permanent=True,
         )
-    if any(mark in text for mark in _BLOW_UP) or killing_signal(code) in (6, 8, 11):
-        if code:
-            return Failure(
-                error_class="blow_up",
-                message="The simulation blew up: atoms moved too far in one step.",
-                evidence=_telling(lines, _BLOW_UP) or evidence(lines),
-                remedy="Take a smaller time_step_fs or more minimisation_steps, and look for overlaps in the structure.",
-            )
+    if code and (any(mark in text for mark in _BLOW_UP) or killing_signal(code) in (6, 8, 11)):
+        return Failure(
+            error_class="blow_up",
+            message="The simulation blew up: atoms moved too far in one step.",
+            evidence=_telling(lines, _BLOW_UP) or evidence(lines),
+            remedy="Take a smaller time_step_fs or more minimisation_steps; look for overlapping atoms.",
+            permanent=True,
+        )
     if "Received the TERM signal" in text or "Received the INT signal" in text:
         return Failure(error_class="killed", message="GROMACS was told to stop (SIGTERM), and wrote a checkpoint.")
     if reason := _reason(lines):

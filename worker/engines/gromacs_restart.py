@@ -139,8 +139,8 @@ def whole_structure(path: Path) -> bool:
             next(stream)
             atoms = int(next(stream))
             rows, last = 0, ""
-            for last in stream:
-                rows += 1
+            for row in stream:
+                rows, last = rows + 1, row
     except (OSError, ValueError, StopIteration):
         return False
     return rows == atoms + 1 and last.endswith("\n") and len(last.split()) in (3, 9)

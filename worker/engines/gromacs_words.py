@@ -14,8 +14,8 @@ _NO_HOPPING = (
     " whatever follows from it, such as conductivity, hold for the vehicular part only."
 )
 _NO_REACTION = (
-    "Classical force field: no bond forms or breaks; protons do not hop, which matters wherever hydroxide is part of the"
-    " question."
+    "Classical force field: no bond forms or breaks; hydroxide, where it plays a part, does not pass protons on (no"
+    " Grotthuss hopping)."
 )
 _BOX = (
     "Diffusion coefficients are those of the periodic box, and not corrected for its size; in water of 2.5 nm the"

@@ -70,7 +70,9 @@ def mean_square_displacement(centres: NDArray[np.floating]) -> Array:
     each = [
         tidynamics.msd(np.ascontiguousarray(centres[:, one, :], dtype=np.float64)) for one in range(centres.shape[1])
     ]
-    return np.asarray(np.mean(each, axis=0), dtype=np.float64)
+    mean = np.asarray(np.mean(each, axis=0), dtype=np.float64)
+    mean[0] = 0.0  # up to the rounding of the transform
+    return mean
 
 
 def slope(times: Array, displacement: Array, window: tuple[float, float]) -> float:
@@ -85,7 +87,7 @@ def diffusion(centres_nm: NDArray[np.floating], spacing_ps: float, window_ps: tu
     The value is that of the whole trajectory; the error is the standard error of the mean over blocks, each fitted in
     the same window.
     """
-    times = np.arange(len(centres_nm)) * spacing_ps
+    times: Array = np.arange(len(centres_nm), dtype=np.float64) * spacing_ps
     whole = slope(times, mean_square_displacement(centres_nm), window_ps) / 6 * _M2_PER_S
     length = len(centres_nm) // blocks
     parts = []

@@ -207,6 +207,7 @@ def _too_small(edges: list[float], short: dict[str, int]) -> Failure:
         error_class="box_too_small",
         message=f"A box of {edges[0]:.2f} to {edges[-1]:.2f} nm cannot hold the molecules: {left_out} did not fit in.",
         remedy="Give a longer edge or a lower density at the beginning, or fewer molecules.",
+        permanent=True,
     )
 
 

@@ -1,9 +1,9 @@
 """Force fields of water and monatomic or diatomic ions, as parts of a GROMACS topology (nm, kJ/mol, e).
 
-Water is SPC/E: Berendsen, Grigera, Straatsma, J. Phys. Chem. 91 (1987) 6269. Halides are those of Joung and Cheatham for
-SPC/E, J. Phys. Chem. B 112 (2008) 9020, as AmberTools' ``frcmod.ionsjc_spce`` has them. Hydroxide is a rigid pair of
-charges -1.3 and +0.3 with the types 434 and 435 of OPLS-AA, as GROMACS' ``oplsaa.ff/ffnonbonded.itp`` has them, under
-the combination rules of the other molecules. It cannot pass on a proton.
+Water is SPC/E: Berendsen, Grigera, Straatsma, J. Phys. Chem. 91 (1987) 6269. Halides are those of Joung and Cheatham
+for SPC/E, J. Phys. Chem. B 112 (2008) 9020, as AmberTools' ``frcmod.ionsjc_spce`` has them. Hydroxide is a rigid pair
+of charges -1.3 and +0.3 with the types 434 and 435 of OPLS-AA, as GROMACS' ``oplsaa.ff/ffnonbonded.itp`` has them,
+under the combination rules of the other molecules. It cannot pass on a proton.
 """
 
 from __future__ import annotations

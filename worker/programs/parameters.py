@@ -16,16 +16,18 @@ import tempfile
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from rdkit import Chem
-from rdkit.Chem import AllChem
+from rdkit.Chem import rdDistGeom, rdForceFieldHelpers
 
 from tasks.results import Failure
 from worker.programs.common import JobFailed, say, write_atomically
 from worker.programs.force_fields import Part
 
+_SEED = 61
 #: changes whenever the same SMILES would get another topology
-SETTINGS = {"force_field": "gaff", "charges": "bcc", "embedding": "ETKDGv3, MMFF94s", "seed": 61, "layout": 1}
+SETTINGS = {"force_field": "gaff", "charges": "bcc", "embedding": "ETKDGv3, MMFF94s", "seed": _SEED, "layout": 1}
 _NAME = "MOL"
 #: a topology's charges may miss a whole number by rounding
 _CHARGE_ERROR = 0.02
@@ -76,11 +78,11 @@ def _read(path: Path) -> Part | None:
 
 def _compute(mol: Chem.Mol, smiles: str) -> Part:
     whole = Chem.AddHs(mol)
-    method = AllChem.ETKDGv3()
-    method.randomSeed = SETTINGS["seed"]
-    if AllChem.EmbedMolecule(whole, method) != 0:
+    method: Any = rdDistGeom.ETKDGv3()
+    method.randomSeed = _SEED
+    if rdDistGeom.EmbedMolecule(whole, method) != 0:
         raise JobFailed(_failure(f"RDKit finds no 3D structure of {smiles}.", ()))
-    AllChem.MMFFOptimizeMolecule(whole, mmffVariant="MMFF94s")
+    rdForceFieldHelpers.MMFFOptimizeMolecule(whole, mmffVariant="MMFF94s")
     charge = Chem.GetFormalCharge(whole)
     folder = Path(tempfile.mkdtemp(prefix="acpype-", dir=Path.cwd()))
     try:
