@@ -34,8 +34,10 @@ _SMALL_BOX = (
     "box size in direction",
 )
 _DAMAGED = (
+    "heckpoint file corrupted",
     "heckpoint file is corrupted",
     "hecksum wrong for file",
+    "not present or not named as the output files",
     "Start of file magic number mismatch",
     "not a valid checkpoint",
     "truncated checkpoint",

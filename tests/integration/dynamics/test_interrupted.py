@@ -68,9 +68,12 @@ def test_a_run_that_is_told_to_stop_writes_a_checkpoint_and_goes_on_elsewhere(
     worker = start_worker(cores=1)
     (moved,) = submit(submitting, water(production_ps=60, checkpoint_seconds=3600))
     in_stage(submitting, moved, "production", checkpoint=False)
-    eventually(
-        lambda: (job(submitting, moved).progress or None) and job(submitting, moved).progress.step > 2000, seconds=90
-    )  # type: ignore[union-attr]
+
+    def under_way() -> bool:
+        progress = job(submitting, moved).progress
+        return progress is not None and (progress.step or 0) > 2000
+
+    eventually(under_way, seconds=90, what="4 ps of the production")
     worker.stop()
     record = job(submitting, moved)
     assert record.state is JobState.QUEUED
@@ -83,7 +86,7 @@ def test_a_run_that_is_told_to_stop_writes_a_checkpoint_and_goes_on_elsewhere(
 
 @pytest.mark.slow
 def test_a_run_longer_than_its_walltime_takes_several_attempts(
-    settings: Settings, submitting: Store, start_worker: StartWorker, monkeypatch: pytest.MonkeyPatch
+    settings: Settings, submitting: Store, start_worker: StartWorker
 ) -> None:
     start_worker(cores=1)
     # 60 s of them belong to writing a checkpoint.
