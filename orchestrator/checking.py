@@ -15,7 +15,7 @@ from orchestrator.problems import Problem, of_error, of_validation
 from tasks.errors import InputError
 from tasks.methods import capable_engines
 from tasks.programs import ProgramDeclaration, find_program, validate_parameters, within_limits
-from tasks.specs import AnySpec, JobSpec, ProgramSpec, QuantumSpec, dump_spec, queue_of
+from tasks.specs import AnySpec, DynamicsSpec, JobSpec, ProgramSpec, QuantumSpec, dump_spec, queue_of
 
 _ADAPTER: TypeAdapter[AnySpec] = TypeAdapter(JobSpec)
 
@@ -60,6 +60,7 @@ def check(rows: Sequence[tuple[int, dict[str, Any]]], offer: Offer) -> list[Chec
 
 def _check(row: int, data: dict[str, Any], offer: Offer) -> Checked:
     from orchestrator.chemistry.complete import complete_spec
+    from orchestrator.chemistry.solutions import complete_dynamics
 
     if "kind" not in data:
         data = {**data, "kind": "program" if "program" in data else "quantum"}
@@ -67,6 +68,8 @@ def _check(row: int, data: dict[str, Any], offer: Offer) -> Checked:
         spec = _ADAPTER.validate_python(data)
         if isinstance(spec, QuantumSpec):
             spec = _check_quantum(spec, complete_spec(spec, offer.engines, offer.max_atoms), offer)
+        elif isinstance(spec, DynamicsSpec):
+            spec = complete_dynamics(spec, offer.max_atoms)
         else:
             spec = _check_program(spec, offer)
         refuse_undeclared(queue_of(spec), offer)

@@ -204,8 +204,10 @@ def sources(plan: Plan) -> list[str]:
 def _theory_lines(plan: Plan, findings: Sequence[Finding]) -> list[str]:
     protocol = next((step.goal.protocol for step in reversed(_quantum_steps(plan))), "")
     lines = ["## Level of theory", ""]
-    if protocol:
-        programs = sorted({finding.level for finding in findings if finding.level})
+    programs = sorted({finding.level for finding in findings if finding.level})
+    if programs and not protocol:
+        lines += [*(f"- Computed as {_plain(program)}" for program in programs), ""]
+    elif protocol:
         lines += [f"{_plain(protocol)} (properties // geometry)." if "//" in protocol else f"{_plain(protocol)}.", ""]
         lines += [*(f"- Computed as {_plain(program)}" for program in programs)]
     else:

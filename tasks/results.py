@@ -85,7 +85,52 @@ class ProgramResult(Value):
     last_line: str = ""
 
 
-AnyResult = QuantumResult | ProgramResult
+class Measured(Value):
+    """A mean with its standard error, from blocks of a trajectory; None: too few blocks for one."""
+
+    value: float
+    error: float | None = None
+
+
+class Diffusion(Value):
+    """Self-diffusion of one kind of molecule in a periodic box; not corrected for the size of the box."""
+
+    species: str
+    molecules: int
+    coefficient_m2_per_s: float
+    #: standard error of the mean of the blocks
+    error_m2_per_s: float
+    #: time lags between which a line was fitted to the mean square displacement
+    fit_start_ps: float
+    fit_end_ps: float
+    blocks: int
+
+
+class DynamicsResult(Value):
+    """What a molecular dynamics simulation gives; None: it was not measured."""
+
+    kind: Literal["dynamics"] = "dynamics"
+    #: number of molecules by species
+    molecules: dict[str, int]
+    atoms: int
+    frames: int
+    production_ps: float
+    temperature_kelvin: Measured
+    density_g_per_cm3: Measured
+    #: cube root of the mean volume
+    edge_nm: float
+    diffusion: tuple[Diffusion, ...] = ()
+    #: simulated time a day of computing, in the newest part of the production
+    nanoseconds_per_day: float | None = None
+    engine: str = ""
+    engine_version: str = ""
+    #: force fields and treatment of forces, as a paper would write it
+    level: str = ""
+    #: what these numbers do not mean
+    caveats: tuple[str, ...] = ()
+
+
+AnyResult = QuantumResult | DynamicsResult | ProgramResult
 Result = Annotated[AnyResult, Field(discriminator="kind")]
 
 

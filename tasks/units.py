@@ -62,6 +62,54 @@ def duration_seconds(value: object, field: str = "walltime") -> int:
     return round(float(match[1]) * _SECONDS[match[2].lower()])
 
 
+_PICOSECONDS = {"fs": 1e-3, "ps": 1.0, "ns": 1e3, "µs": 1e6, "us": 1e6, "": 1.0}
+_LENGTH = re.compile(r"\s*(\d+(?:\.\d+)?(?:e[+-]?\d+)?)\s*(fs|ps|ns|[uµ]s)?\s*", re.IGNORECASE)
+_TEMPERATURE = re.compile(r"\s*([+-]?\d+(?:\.\d+)?)\s*(K|kelvin|°C|degC|C|celsius)?\s*", re.IGNORECASE)
+
+
+def picoseconds(value: object, field: str = "length of time") -> float:
+    """Read a simulated time: picoseconds, or a number with ``fs``, ``ps``, ``ns`` or ``µs``.
+
+    Raises
+    ------
+    InputError
+        If it is not a simulated time.
+    """
+    match = _LENGTH.fullmatch(str(value))
+    if not match:
+        raise InputError(field, value, "is not a simulated time", "Give for example '50 ps', '2 ns' or 50 (ps).")
+    return round(float(match[1]) * _PICOSECONDS[(match[2] or "").lower()], 9)
+
+
+def whole_picoseconds(value: object) -> int:
+    """Read a simulated time in whole picoseconds.
+
+    Raises
+    ------
+    InputError
+        If it is not a simulated time, or not in whole picoseconds.
+    """
+    length = picoseconds(value, "frame_spacing_ps")
+    if length != int(length):
+        raise InputError("frame_spacing_ps", value, "is not a whole number of picoseconds", "Take 1 ps or more.")
+    return int(length)
+
+
+def kelvin(value: object) -> float:
+    """Read a temperature: kelvin, or a number with ``K`` or ``°C``.
+
+    Raises
+    ------
+    InputError
+        If it is not a temperature.
+    """
+    match = _TEMPERATURE.fullmatch(str(value))
+    if not match:
+        raise InputError("temperature_kelvin", value, "is not a temperature", "Give for example '353 K' or '80 °C'.")
+    celsius = (match[2] or "K").lower() not in ("k", "kelvin")
+    return round(float(match[1]) + (273.15 if celsius else 0.0), 6)
+
+
 def amounts(data: object, where: str) -> object:
     """Give a table of resources with ``memory`` and ``walltime``, as people write them, in MB and seconds."""
     if not isinstance(data, dict):

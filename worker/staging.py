@@ -43,6 +43,8 @@ class CheckpointStager:
         self.newest: Checkpoint | None = None
         self._before: Checkpoint | None = None
         self._stamp: tuple[tuple[int, int, int], ...] = ()
+        #: what the newest checkpoint holds, by the stamp of the file that it was copied from
+        self._copies: dict[tuple[int, int, int], Artifact] = {}
 
     def stage(self, snapshot: Snapshot) -> Checkpoint | None:
         """Copy a restart point; None if it is the one that was copied last, or changed while it was copied.
@@ -74,6 +76,7 @@ class CheckpointStager:
             shutil.rmtree(target, ignore_errors=True)
             return None
         self.number += 1
+        self._copies = dict(zip(stamp, staged, strict=True))
         if self._before:
             shutil.rmtree(self._folder_of(self._before), ignore_errors=True)
         self._before, self._stamp = self.newest, stamp
@@ -83,13 +86,27 @@ class CheckpointStager:
     def _copy(
         self, snapshot: Snapshot, target: Path, stamp: tuple[tuple[int, int, int], ...]
     ) -> tuple[Artifact, ...] | None:
-        for path in snapshot.files:
-            files.copy_file(path, target / path.name, self.tick)
+        again = [self._take_again(one, target / path.name) for one, path in zip(stamp, snapshot.files, strict=True)]
+        for path, taken in zip(snapshot.files, again, strict=True):
+            if not taken:
+                files.copy_file(path, target / path.name, self.tick)
         if _stamp(snapshot.files) != stamp:
             return None
         return tuple(
-            files.artifact(target / path.name, self.workspace, "checkpoint", self.tick) for path in snapshot.files
+            taken or files.artifact(target / path.name, self.workspace, "checkpoint", self.tick)
+            for path, taken in zip(snapshot.files, again, strict=True)
         )
+
+    def _take_again(self, stamp: tuple[int, int, int], target: Path) -> Artifact | None:
+        """Link a file that the newest checkpoint holds already; None: it has to be copied."""
+        copied = self._copies.get(stamp)
+        if not copied:
+            return None
+        try:
+            os.link(self.workspace / copied.path, target)
+        except OSError:  # not every file system has links
+            return None
+        return copied.model_copy(update={"path": target.relative_to(self.workspace).as_posix()})
 
     def _folder_of(self, checkpoint: Checkpoint) -> Path:
         return (self.workspace / checkpoint.files[0].path).parent

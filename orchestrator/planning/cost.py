@@ -21,9 +21,10 @@ from dataclasses import dataclass
 from rdkit import Chem
 
 from orchestrator.chemistry.molecules import parse
+from orchestrator.chemistry.solutions import core_seconds
 from tasks.elements import ATOMIC_NUMBER, parse_xyz
 from tasks.methods import Family, find_method
-from tasks.specs import AnySpec, ProgramSpec, QuantumSpec
+from tasks.specs import AnySpec, DynamicsSpec, ProgramSpec, QuantumSpec
 
 #: basis functions (spherical) of H, of Li to Ne, of Na to Ar, and of heavier atoms (about; bromine where it is defined)
 FUNCTIONS: dict[str, tuple[int, int, int, int]] = {
@@ -81,6 +82,10 @@ def estimate(spec: AnySpec) -> Cost:
     """Estimate what a spec costs; it needs a SMILES or a structure, but not be complete."""
     if isinstance(spec, ProgramSpec):
         return Cost(core_seconds=None, note="unknown: Simrelay knows nothing about how long a declared program runs")
+    if isinstance(spec, DynamicsSpec):
+        note = "estimated from the number of atoms and steps, within a factor of about three"
+        seconds = core_seconds(spec)
+        return Cost(core_seconds=seconds, note=note if seconds else "unknown: the size of the user's own system is not")
     counts = _elements(spec)
     atoms = sum(counts.values())
     optimisation = spec.task == "optimisation" and atoms > 1

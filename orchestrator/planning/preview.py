@@ -8,6 +8,7 @@ from orchestrator.chemistry.complete import complete_spec
 from orchestrator.chemistry.molecules import DEFAULT_MAX_ATOMS
 from orchestrator.planning.cost import Cost, estimate
 from orchestrator.planning.decide import make_plan
+from orchestrator.planning.dynamics import read_dynamics
 from orchestrator.planning.specs import spec_for
 from orchestrator.state import Species, Step
 from tasks.specs import dump_spec
@@ -51,6 +52,11 @@ def dry_run(
                 job, cost = _job(step, one, offered, max_atoms)
                 jobs.append(job)
                 total += cost.core_seconds or 0.0
+        elif step.agent == "md_agent":
+            for spec in read_dynamics(request_text, max_atoms).specs:
+                cost = estimate(spec)
+                jobs.append({"spec": dump_spec(spec), "estimated_cost": _shown(cost)})
+                total += cost.core_seconds or 0.0
         count += len(jobs)
         steps.append(
             {
@@ -91,10 +97,14 @@ def _job(step: Step, species: Species, offered: frozenset[str] | None, max_atoms
     if step.goal.geometry_step is not None:
         del shown["molecule"]["xyz"]
         job["geometry_from"] = f"step {step.goal.geometry_step}"
-    job["estimated_cost"] = {
+    job["estimated_cost"] = _shown(cost)
+    return job, cost
+
+
+def _shown(cost: Cost) -> dict[str, Any]:
+    return {
         "core_seconds": cost.core_seconds,
         "core_hours": None if cost.core_hours is None else round(cost.core_hours, 4),
         "basis_functions": cost.basis_functions,
         "note": cost.note,
     }
-    return job, cost

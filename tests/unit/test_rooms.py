@@ -17,7 +17,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 ROOMS = ("tasks", "worker", "orchestrator")
 MAY_IMPORT = {"tasks": set(), "worker": {"tasks"}, "orchestrator": {"tasks"}}
-EXTRAS = {"tasks": (), "worker": ("worker",), "orchestrator": ("orchestrator",)}
+EXTRAS = {"tasks": (), "worker": ("worker", "md"), "orchestrator": ("orchestrator",)}
 #: packages used without being named in pyproject.toml, since they are part of how another one is used
 COMES_WITH = {
     "kombu": "celery",
@@ -120,7 +120,7 @@ def test_what_comes_with_a_package_does_so(part: str, whole: str) -> None:
 @pytest.mark.parametrize(
     ("room", "packages"),
     [
-        ("worker", {"rdkit", "langgraph", "fastapi", "matplotlib", "uvicorn", "flower", "httpx"}),
+        ("worker", {"langgraph", "fastapi", "uvicorn", "flower", "httpx"}),
         ("orchestrator", {"pyscf", "tblite", "ase", "geometric", "tomlkit"}),
         ("tasks", {"numpy", "fastapi", "pyscf", "rdkit"}),
     ],

@@ -57,7 +57,7 @@ class OwnProgram(Engine[QuantumSpec]):
         environment = {
             **self.offer.environment,
             **thread_environment(bench.cores),
-            **_own_packages(),
+            **own_packages(),
             **self.environment(bench.scratch),
         }
         return (Command(argv=(*self.offer.command, common.JOB_FILE), environment=environment, output=LOG_FILE),)
@@ -69,7 +69,7 @@ class OwnProgram(Engine[QuantumSpec]):
     def trouble(self) -> str:
         """Have the program load all that it needs, and say what is wrong with it."""
         with tempfile.TemporaryDirectory() as folder:
-            environment = {**self.offer.environment, **_own_packages(), **self.environment(Path(folder))}
+            environment = {**self.offer.environment, **own_packages(), **self.environment(Path(folder))}
             return check_trouble((*self.offer.command, common.CHECK), environment)
 
     def job(self, bench: Bench[QuantumSpec]) -> QuantumJob:
@@ -180,7 +180,8 @@ def own_command(name: str) -> tuple[str, ...]:
     return (sys.executable, "-P", "-m", f"worker.programs.{name}_job")
 
 
-def _own_packages() -> dict[str, str]:
+def own_packages() -> dict[str, str]:
+    """Give the variable by which our own programs find their packages."""
     # The program must be of the same code as this worker, also where Simrelay runs from a checkout.
     root = str(Path(common.__file__).parents[2])
     return {"PYTHONPATH": os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))}

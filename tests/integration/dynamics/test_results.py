@@ -1,0 +1,79 @@
+"""Molecular dynamics from its spec to densities and diffusion coefficients, against the literature."""
+
+from __future__ import annotations
+
+import csv
+import math
+
+import pytest
+
+from tasks.records import JobState
+from tasks.settings import Settings
+from tasks.store import Store
+from tests.integration.dynamics.conftest import result_of, water
+from tests.integration.worker.conftest import StartWorker, artifact_path, submit, wait_for
+
+
+def test_a_small_box_of_water_gives_tables_a_figure_and_a_result_with_its_caveats(
+    settings: Settings, submitting: Store, start_worker: StartWorker
+) -> None:
+    start_worker(cores=1)
+    (done,) = submit(submitting, water(production_ps=30, analysis={"species": ["water"], "blocks": 3}))
+    record = wait_for(submitting, done, JobState.SUCCEEDED, JobState.FAILED, seconds=200)
+    assert record.state is JobState.SUCCEEDED, record.failure
+    result = result_of(submitting, done)
+    assert result.molecules == {"water": 205}
+    assert result.atoms == 615
+    # 205 molecules of 18.0154 g/mol in 1.87³ nm³, which NVT leaves as it is
+    assert result.density_g_per_cm3.value == pytest.approx(205 * 18.0154 / 602.214 / 1.87**3, rel=1e-3)
+    assert result.temperature_kelvin.value == pytest.approx(298.15, abs=15)
+    (water_diffusion,) = result.diffusion
+    assert (water_diffusion.fit_start_ps, water_diffusion.fit_end_ps) == (1, 5)
+    # The order of magnitude of liquid water; the number itself is tested against the literature below.
+    assert 1e-9 < water_diffusion.coefficient_m2_per_s < 5e-9
+    assert any("Grotthuss" in caveat for caveat in result.caveats)
+    assert "SPC/E" in result.level and result.engine_version.startswith("20")
+    with artifact_path(settings, record, "msd").open() as stream:
+        rows = list(csv.reader(stream))
+    assert rows[0] == ["lag_ps", "msd_nm2 water"]
+    assert [float(value) for value in rows[1]] == [0, 0]
+    assert len(rows) == 32
+    assert artifact_path(settings, record, "figure").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_spc_e_water_has_the_density_and_diffusion_of_the_literature(
+    settings: Settings, submitting: Store, start_worker: StartWorker
+) -> None:
+    """Density 0.998 g/cm³ and 2.5e-9 m²/s: Berendsen, Grigera, Straatsma, J. Phys. Chem. 91 (1987) 6269, 216 molecules
+    at 306 K. Tazi et al., J. Phys.: Condens. Matter 24 (2012) 284117: 2.97e-9 m²/s at 298 K in an infinite box with a
+    viscosity of 0.64 mPa s, which Yeh and Hummer's correction makes 2.58e-9 m²/s in a box of 2.48 nm.
+    """
+    start_worker(cores=2)
+    spec = {
+        "kind": "dynamics",
+        "system": {"water": 512},
+        "nvt_ps": 20,
+        "npt_ps": 100,
+        "production_ps": 300,
+        "temperature_kelvin": 298.15,
+        "resources": {"cores": 2},
+    }
+    from orchestrator.chemistry.solutions import complete_dynamics
+    from tasks.dynamics import DynamicsSpec
+    from tasks.specs import dump_spec
+
+    complete = complete_dynamics(DynamicsSpec.model_validate(spec), 400)
+    (done,) = submit(submitting, dump_spec(complete))
+    record = wait_for(submitting, done, JobState.SUCCEEDED, JobState.FAILED, seconds=3000)
+    assert record.state is JobState.SUCCEEDED, record.failure
+    result = result_of(submitting, done)
+    print(result.density_g_per_cm3, result.temperature_kelvin, result.diffusion, result.nanoseconds_per_day)
+    assert result.density_g_per_cm3.error is not None
+    assert result.density_g_per_cm3.value == pytest.approx(0.998, abs=0.005 + 2 * result.density_g_per_cm3.error)
+    (found,) = result.diffusion
+    correction = 2.837297 * 1.380649e-23 * 298.15 / (6 * math.pi * 0.64e-3 * result.edge_nm * 1e-9)
+    expected = 2.97e-9 - correction
+    assert found.coefficient_m2_per_s == pytest.approx(expected, abs=0.15e-9 + 2 * found.error_m2_per_s)
+    assert found.error_m2_per_s < 0.3e-9
