@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from orchestrator import checking
 from orchestrator.apart import Apart
 from orchestrator.checking import Checked, Offer
+from orchestrator.inputs import resolve_inputs
 from orchestrator.problems import BadInput, Problem
 from tasks import listing
 from tasks.errors import InputError, Refused
@@ -80,14 +81,18 @@ class Intake:
             remedy = f"Submit at most {self.settings.max_batch_jobs} at once (SIMRELAY_MAX_BATCH_JOBS)."
             raise InputError("jobs", len(jobs), "are too many for one batch", remedy)
         offer = await self.offer(wait_for_worker=wait_for_worker)
-        rows = list(enumerate(jobs))
+        exact, problems = await resolve_inputs(jobs, self.store, self.settings.workspace)
+        rows = list(enumerate(exact))
         chunks = [rows[first : first + _CHUNK] for first in range(0, len(rows), _CHUNK)]
         answers = await asyncio.gather(*(self._run(checking.check, chunk, offer) for chunk in chunks))
-        return await asyncio.to_thread(_complete, [checked for answer in answers for checked in answer])
+        checked = [one for answer in answers for one in answer]
+        # A row whose file was not found would only be refused once more, for missing it.
+        unknown = {problem.row for problem in problems}
+        problems += [p for one in checked for p in one.problems if p.row not in unknown]
+        if problems:
+            raise BadInput(sorted(problems, key=lambda problem: problem.row or 0))
+        return await asyncio.to_thread(_complete, checked)
 
 
 def _complete(checked: Sequence[Checked]) -> list[AnySpec]:
-    problems = [problem for one in checked for problem in one.problems]
-    if problems:
-        raise BadInput(problems)
     return [parse_spec(one.spec) for one in checked]

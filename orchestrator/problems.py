@@ -59,7 +59,7 @@ def of_validation(error: ValidationError, row: int | None = None) -> Iterator[Pr
         if isinstance(cause, InputError):
             yield of_error(cause, row)
             continue
-        field = ".".join(str(part) for part in one["loc"] if part not in ("quantum", "program", "body"))
+        field = ".".join(str(part) for part in one["loc"] if part not in ("quantum", "program", "wavefunction", "body"))
         known = {"extra_forbidden": "is not a field here", "missing": "is missing"}
         message = one["msg"].removeprefix("Value error, ")
         problem = known.get(one["type"], f"is refused: {message[:1].lower()}{message[1:]}")

@@ -23,7 +23,7 @@ from rdkit import Chem
 from orchestrator.chemistry.molecules import parse
 from tasks.elements import ATOMIC_NUMBER, parse_xyz
 from tasks.methods import Family, find_method
-from tasks.specs import AnySpec, ProgramSpec, QuantumSpec
+from tasks.specs import AnySpec, ProgramSpec, QuantumSpec, WavefunctionSpec
 
 #: basis functions (spherical) of H, of Li to Ne, of Na to Ar, and of heavier atoms (about; bromine where it is defined)
 FUNCTIONS: dict[str, tuple[int, int, int, int]] = {
@@ -81,6 +81,8 @@ def estimate(spec: AnySpec) -> Cost:
     """Estimate what a spec costs; it needs a SMILES or a structure, but not be complete."""
     if isinstance(spec, ProgramSpec):
         return Cost(core_seconds=None, note="unknown: Simrelay knows nothing about how long a declared program runs")
+    if isinstance(spec, WavefunctionSpec):
+        return Cost(core_seconds=None, note="not estimated: seconds to a few minutes, most of it for a potential")
     counts = _elements(spec)
     atoms = sum(counts.values())
     optimisation = spec.task == "optimisation" and atoms > 1

@@ -50,7 +50,7 @@ class OwnProgram(Engine[QuantumSpec]):
         environment = {
             **self.offer.environment,
             **thread_environment(bench.cores),
-            **_own_packages(),
+            **own_packages(),
             **self.environment(bench),
         }
         return (Command(argv=(*self.offer.command, common.JOB_FILE), environment=environment, output=LOG_FILE),)
@@ -114,21 +114,7 @@ class OwnProgram(Engine[QuantumSpec]):
 
     def diagnose(self, bench: Bench[QuantumSpec], exits: Sequence[Exit]) -> Failure:
         """Take the program's own reason; without one, what exit and output tell."""
-        path = bench.scratch / common.FAILURE_FILE
-        if path.exists():
-            return Failure.model_validate_json(path.read_bytes())
-        log = bench.scratch / LOG_FILE
-        if any(exit.code == common.EXIT_STOPPED for exit in exits) or last_line(log) == common.stopped_mark(self.name):
-            return Failure(error_class="killed", message="The calculation was stopped by SIGTERM before its end.")
-        if lines := [line for line in tail(log) if line.startswith(("ModuleNotFoundError", "ImportError"))]:
-            return Failure(
-                error_class="program_failed",
-                message="The program could not be loaded on this host.",
-                evidence=evidence(lines),
-                remedy=f"Install what is missing, or detect the engines of this host anew ({self.name}).",
-                before_start=True,
-            )
-        return failure_from_log(log, exits)
+        return own_failure(self.name, bench.scratch, exits)
 
     def collect(self, bench: Bench[QuantumSpec]) -> Collected:
         """Read ``result.json``, and name the files to keep."""
@@ -146,6 +132,25 @@ class OwnProgram(Engine[QuantumSpec]):
             return None
 
 
+def own_failure(name: str, scratch: Path, exits: Sequence[Exit]) -> Failure:
+    """Say why one of our programs failed: its own reason; without one, what exit and output tell."""
+    path = scratch / common.FAILURE_FILE
+    if path.exists():
+        return Failure.model_validate_json(path.read_bytes())
+    log = scratch / LOG_FILE
+    if any(exit.code == common.EXIT_STOPPED for exit in exits) or last_line(log) == common.stopped_mark(name):
+        return Failure(error_class="killed", message="The calculation was stopped by SIGTERM before its end.")
+    if lines := [line for line in tail(log) if line.startswith(("ModuleNotFoundError", "ImportError"))]:
+        return Failure(
+            error_class="program_failed",
+            message="The program could not be loaded on this host.",
+            evidence=evidence(lines),
+            remedy=f"Install what is missing, or detect the engines of this host anew ({name}).",
+            before_start=True,
+        )
+    return failure_from_log(log, exits)
+
+
 def thread_environment(cores: int) -> dict[str, str]:
     """Give the variables that hold numerical libraries to that many threads."""
     names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
@@ -157,18 +162,19 @@ def own_command(name: str) -> tuple[str, ...]:
     return (sys.executable, "-P", "-m", f"worker.programs.{name}_job")
 
 
-def _own_packages() -> dict[str, str]:
+def own_packages() -> dict[str, str]:
+    """Give the variables with which our programs find our packages."""
     # The program must be of the same code as this worker, also where Simrelay runs from a checkout.
     root = str(Path(common.__file__).parents[2])
     return {"PYTHONPATH": os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))}
 
 
-def installed_version(package: str) -> str | None:
+def installed_version(package: str, distribution: str = "") -> str | None:
     """Give the version of a Python package without importing it; None if it is not there."""
     if find_spec(package) is None:
         return None
     try:
-        return version(package)
+        return version(distribution or package)
     except PackageNotFoundError:
         return None
 
