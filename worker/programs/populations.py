@@ -11,11 +11,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from pyscf import dft, gto
+from pyscf.data import elements
 from pyscf.scf import atom_ks
+
+from tasks.results import Failure
+from worker.programs.common import JobFailed
 
 #: points that are looked at together
 _BLOCK = 20_000
 _GRID_LEVEL = 4
+#: radial and angular points of a free atom, whose density is round
+_ATOM_GRID = (75, 110)
 #: below this density of the free atoms, in bohr^-3, a point belongs to nobody and holds no charge worth counting
 _NOTHING = 1e-30
 
@@ -88,10 +94,25 @@ def _free_atoms(mol: Any) -> dict[str, tuple[Any, Any]]:
         # Free atoms are solved in spherical functions, which hold the same s, p and pure d densities.
         atom.spin, atom.verbose = None, 0
         atom.build(dump_input=False, parse_arg=False)
-        atom._ecpbas = atom._ecpbas.reshape(-1, 8)
-        ((_, _, coefficients, occupations),) = atom_ks.get_atm_nrks(atom, xc="b3lypg", grid=(75, 110)).values()
-        atoms[symbol] = (atom, (coefficients * occupations) @ coefficients.T)
+        free = atom_ks.AtomSphericAverageRKS(atom)
+        free.xc, free.grids.atom_grid = "b3lypg", _ATOM_GRID
+        free.atomic_configuration = elements.NRSRHFS_CONFIGURATION
+        if atom.has_ecp():  # the usual first guess knows only whole atoms
+            free.init_guess = "1e"
+        free.kernel()
+        if not free.converged:
+            raise JobFailed(_not_converged(symbol))
+        atoms[symbol] = (atom, free.make_rdm1())
     return atoms
+
+
+def _not_converged(symbol: str) -> Failure:
+    return Failure(
+        error_class="scf_not_converged",
+        message=f"The free atom {symbol}, which Hirshfeld charges are taken against, did not converge.",
+        remedy="Leave hirshfeld out, or take another basis set.",
+        permanent=True,
+    )
 
 
 def _free_density(atom: Any, density_matrix: Any, centre: Any, points: Any) -> Any:
