@@ -49,7 +49,7 @@ class Script:
 def population_script(kind: str) -> Script:
     """Give the script for charges (main function 7); none of them is written to a .chg file."""
     keys = {"hirshfeld": ("1", "1", "n"), "mulliken": ("5", "1", "n", "0"), "loewdin": ("6", "", "n")}[kind]
-    answer = "Final atomic charges:" if kind == "hirshfeld" else "Net charge:"
+    answer = "Final atomic charges:" if kind == "hirshfeld" else "Total net charge:"
     return Script(what=f"{kind} charges", keys=("7", *keys, "0", "q"), answer=answer)
 
 
@@ -160,10 +160,12 @@ def _mismatch(script: Script, problem: str, output: str) -> Failure:
 def read_charges(output: str, kind: str, atoms: int) -> tuple[float, ...] | None:
     """Read charges, ``(atoms,)`` in elementary charges; None if not exactly one an atom is there."""
     if kind == "hirshfeld":
-        _, _, output = output.rpartition("Final atomic charges:")
-        rows = re.findall(rf"{_ATOM}\s*:\s*({_NUMBER})", output)
+        _, _, part = output.rpartition("Final atomic charges:")
+        rows = re.findall(rf"{_ATOM}\s*:\s*({_NUMBER})", part)
     else:
-        rows = re.findall(rf"{_ATOM}\s+Population:.*?Net charge:\s*({_NUMBER})", output)
+        # The charge is the last number of a row, whatever stands before it for closed and for open shells.
+        _, _, part = output.rpartition("Population of atoms:")
+        rows = re.findall(rf"^[ Atom]*(\d+)\(\s*\w+\s*\).*?({_NUMBER})\s*$", part, re.MULTILINE)
     charges = {int(index): float(value) for index, value in rows}
     return tuple(charges[i] for i in sorted(charges)) if sorted(charges) == list(range(1, atoms + 1)) else None
 
