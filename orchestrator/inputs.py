@@ -7,12 +7,13 @@ was put into the workspace; what is an exact file already is left alone.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from orchestrator.problems import Problem, of_error
+from orchestrator.state import Plan, Source
 from orchestrator.storage import find_file
 from tasks import listing
 from tasks.errors import InputError
@@ -24,6 +25,12 @@ from tasks.store import AsyncStore
 from tasks.wavefunctions import SOURCE_ROLES
 
 _REMEDY = 'Write {"job": "<id>", "role": "<role>"}, or {"file": "<id>"} for what `simrelay file put` took.'
+#: a job that a request speaks of: "the last job", "my previous calculation", "job 3f2a91c0de-0"
+NAMED_JOB = re.compile(
+    r"\b(?:(?:the|my|its)\s+)?(?:(?:last|latest|previous|most recent)\s+(?:quantum\s+|dft\s+)?(?:job|calculation)"
+    r"|job\s+[`'\"]?(?P<id>(?=[\w.-]*\d)[A-Za-z0-9][A-Za-z0-9._-]{2,63})(?<!\.)[`'\"]?)",
+    re.IGNORECASE,
+)
 #: pages of the newest jobs that are looked through for the last one with orbitals
 _LOOKED_THROUGH = 50
 
@@ -106,21 +113,30 @@ def complete_analysis(spec: WavefunctionSpec, offered: frozenset[str]) -> Wavefu
     return WavefunctionSpec.model_validate({**spec.model_dump(), "engine": other})
 
 
-@dataclass(frozen=True, kw_only=True)
-class EarlierJob:
-    """A job of earlier whose orbitals are to be analysed."""
-
-    job_id: str
-    label: str
-    file: InputFile
-    #: ``B3LYP/def2-SVP (density fitting)``
-    level: str
-    smiles: str
-    charge: int
-    multiplicity: int
+def named_job(text: str) -> str:
+    """Give the job that a request names: ``last``, an id, or empty if it names none."""
+    match = NAMED_JOB.search(text)
+    if not match:
+        return ""
+    return match["id"] or "last"
 
 
-async def earlier_job(reference: str, owner: str, store: AsyncStore) -> EarlierJob:
+async def settle_sources(plan: Plan, owner: str, store: AsyncStore) -> Plan:
+    """Give a plan whose steps name the exact files of the earlier jobs that they work on.
+
+    Raises
+    ------
+    InputError
+        If there is no such job, or it left no orbitals.
+    """
+    for step in plan.steps:
+        if step.goal.source_job and step.goal.source is None:
+            source = await earlier_job(step.goal.source_job, owner, store)
+            plan = plan.replace(step.model_copy(update={"goal": step.goal.model_copy(update={"source": source})}))
+    return plan
+
+
+async def earlier_job(reference: str, owner: str, store: AsyncStore) -> Source:
     """Find the job that a request names: by its id, or as the owner's last one that left orbitals (``last``).
 
     Raises
@@ -146,17 +162,15 @@ async def earlier_job(reference: str, owner: str, store: AsyncStore) -> EarlierJ
     raise InputError(field, "the last job", problem, remedy)
 
 
-def _earlier(record: JobRecord | None, file: InputFile) -> EarlierJob:
+def _earlier(record: JobRecord | None, file: InputFile) -> Source:
     if record is None:  # of_job has refused it
         raise TypeError("a job that is not there has no orbitals")
     molecule = record.spec.get("molecule") or {}
     level = record.result.level if isinstance(record.result, QuantumResult) else ""
-    return EarlierJob(
+    return Source(
         job_id=record.id,
         label=record.label or molecule.get("name") or record.id,
-        file=file,
         level=level,
         smiles=str(molecule.get("smiles") or ""),
-        charge=int(record.spec.get("charge") or 0),
-        multiplicity=int(record.spec.get("multiplicity") or 1),
+        file=file,
     )

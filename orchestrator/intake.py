@@ -10,13 +10,14 @@ from typing import Any, TypeVar
 from orchestrator import checking
 from orchestrator.apart import Apart
 from orchestrator.checking import Checked, Offer
-from orchestrator.inputs import resolve_inputs
+from orchestrator.inputs import earlier_job, resolve_inputs
 from orchestrator.problems import BadInput, Problem
 from tasks import listing
 from tasks.errors import InputError, Refused
 from tasks.settings import Settings
 from tasks.specs import AnySpec, parse_spec
 from tasks.store import AsyncStore
+from tasks.wavefunctions import SOURCE
 
 T = TypeVar("T")
 #: jobs that one call of a process checks
@@ -51,7 +52,7 @@ class Intake:
             max_atoms=self.settings.max_atoms,
         )
 
-    async def preview(self, request: str, *, wait_for_worker: bool = False) -> dict[str, Any]:
+    async def preview(self, request: str, owner: str, *, wait_for_worker: bool = False) -> dict[str, Any]:
         """Plan a request without doing anything.
 
         Raises
@@ -63,6 +64,10 @@ class Intake:
         planned = await self._run(checking.preview, request, offer)
         if isinstance(planned, Problem):
             raise planned.error()
+        for job in (job for step in planned["steps"] for job in step["jobs"] if "source_job" in job):
+            source = await earlier_job(job["source_job"], owner, self.store)
+            job["spec"] |= {"inputs": {SOURCE: source.file.model_dump()}, "label": source.label}
+            job["source_job"] = source.job_id
         return planned
 
     async def check(self, jobs: Sequence[dict[str, Any]], *, wait_for_worker: bool = False) -> list[AnySpec]:

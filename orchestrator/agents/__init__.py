@@ -9,7 +9,10 @@ from orchestrator.agents.base import Agent, Context, JobResult, Work
 from orchestrator.agents.chemistry import ChemistryAgent
 from orchestrator.agents.qm import QuantumAgent
 from orchestrator.agents.summary import SummaryAgent
+from orchestrator.agents.wavefunction import WavefunctionAgent
 
-AGENTS: dict[str, Agent] = {agent.name: agent for agent in (ChemistryAgent(), QuantumAgent(), SummaryAgent())}
+AGENTS: dict[str, Agent] = {
+    agent.name: agent for agent in (ChemistryAgent(), QuantumAgent(), WavefunctionAgent(), SummaryAgent())
+}
 
 __all__ = ["AGENTS", "Agent", "Context", "JobResult", "Work"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import PurePath
 from typing import ClassVar
 
 from orchestrator.agents.base import Agent, Context, JobResult, Work
@@ -24,6 +25,10 @@ class SummaryAgent(Agent):
         if not context.findings:
             return Work(error="nothing was found out that could be summed up")
         figures, drawn = self._figures(context)
+        pictures = [picture for finding in context.findings for picture in finding.pictures]
+        figures = [*(picture.file for picture in pictures), *figures]
+        base = context.folder.relative_to(context.workspace)
+        drawn = [*((str(PurePath(p.file.path).relative_to(base)), p.caption) for p in pictures), *drawn]
         plan = _as_done(context.plan, step)
         sentences = answer_text(context.findings)
         report = report_markdown(
@@ -90,8 +95,8 @@ def answer_text(findings: Sequence[Finding]) -> str:
 
 
 def _main(findings: Sequence[Finding]) -> Finding:
-    """Give the finding that answers the request: the last one of a quantum step, else the last."""
-    return next((f for f in reversed(findings) if f.agent == "qm_agent"), findings[-1])
+    """Give the finding that answers the request: the last one of a step that computed something, else the last."""
+    return next((f for f in reversed(findings) if f.agent in ("qm_agent", "multiwfn_agent")), findings[-1])
 
 
 def _as_done(plan: Plan, step: Step) -> Plan:

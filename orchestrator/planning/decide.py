@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 
 from orchestrator.chemistry.molecules import DEFAULT_MAX_ATOMS
+from orchestrator.planning.analysis import OFFER as ANALYSES
+from orchestrator.planning.analysis import plan_analysis, read_wish
 from orchestrator.planning.complexity import assess
 from orchestrator.planning.plan import build_plan
 from orchestrator.planning.request import EXAMPLE, Request, is_ordinary, read_request
@@ -19,6 +21,7 @@ from tasks.errors import InputError
 _OFFER = (
     "What can be computed now: HOMO, LUMO, gap, energy, dipole moment, Mulliken charges and optimised geometries;"
     " formula, mass, charge and 3D structures."
+    f" {ANALYSES}"
 )
 
 
@@ -61,6 +64,11 @@ def make_plan(
         agent, number = ready[0].agent, ready[0].number
         decision = Decision(rule="active_plan", agent=agent, reason=f"step {number} of the active plan is next")
         return decision, active, ()
+    if wish := read_wish(request_text):
+        decision, plan, species, request = plan_analysis(request_text, wish, max_atoms)
+        if request is not None:
+            _refuse_impossible(request, absent(route(request.rest)))
+        return decision, plan, species
     request = read_request(request_text, max_atoms)
     return decide(request)
 

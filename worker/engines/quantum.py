@@ -114,7 +114,10 @@ class OwnProgram(Engine[QuantumSpec]):
 
     def diagnose(self, bench: Bench[QuantumSpec], exits: Sequence[Exit]) -> Failure:
         """Take the program's own reason; without one, what exit and output tell."""
-        return own_failure(self.name, bench.scratch, exits)
+        path = bench.scratch / common.FAILURE_FILE
+        if path.exists():
+            return Failure.model_validate_json(path.read_bytes())
+        return unexplained(self.name, bench.scratch / LOG_FILE, exits)
 
     def collect(self, bench: Bench[QuantumSpec]) -> Collected:
         """Read ``result.json``, and name the files to keep."""
@@ -132,12 +135,8 @@ class OwnProgram(Engine[QuantumSpec]):
             return None
 
 
-def own_failure(name: str, scratch: Path, exits: Sequence[Exit]) -> Failure:
-    """Say why one of our programs failed: its own reason; without one, what exit and output tell."""
-    path = scratch / common.FAILURE_FILE
-    if path.exists():
-        return Failure.model_validate_json(path.read_bytes())
-    log = scratch / LOG_FILE
+def unexplained(name: str, log: Path, exits: Sequence[Exit]) -> Failure:
+    """Say why one of our programs failed that gave no reason itself: what exit and output tell."""
     if any(exit.code == common.EXIT_STOPPED for exit in exits) or last_line(log) == common.stopped_mark(name):
         return Failure(error_class="killed", message="The calculation was stopped by SIGTERM before its end.")
     if lines := [line for line in tail(log) if line.startswith(("ModuleNotFoundError", "ImportError"))]:
@@ -163,7 +162,7 @@ def own_command(name: str) -> tuple[str, ...]:
 
 
 def own_packages() -> dict[str, str]:
-    """Give the variables with which our programs find our packages."""
+    """Give the variable with which a program of ours finds our packages."""
     # The program must be of the same code as this worker, also where Simrelay runs from a checkout.
     root = str(Path(common.__file__).parents[2])
     return {"PYTHONPATH": os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))}

@@ -16,9 +16,9 @@ from worker.engines.quantum import (
     empty_file,
     installed_version,
     own_command,
-    own_failure,
     own_packages,
     thread_environment,
+    unexplained,
 )
 from worker.programs import common
 
@@ -86,7 +86,10 @@ class Analysis(Engine[WavefunctionSpec]):
 
     def diagnose(self, bench: Bench[WavefunctionSpec], exits: Sequence[Exit]) -> Failure:
         """Take the program's own reason; without one, what exit and output tell."""
-        return own_failure(self.name, bench.scratch, exits)
+        path = bench.scratch / common.FAILURE_FILE
+        if path.exists():
+            return Failure.model_validate_json(path.read_bytes())
+        return unexplained(self.name, bench.scratch / LOG_FILE, exits)
 
     def collect(self, bench: Bench[WavefunctionSpec]) -> Collected:
         """Read ``result.json``, and name the files to keep."""

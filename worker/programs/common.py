@@ -14,15 +14,13 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn, TypeVar
+from typing import Any, NoReturn
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tasks.elements import Atom, parse_xyz, write_xyz
 from tasks.quantum import Task
-from tasks.results import AnyResult, Failure, Progress
-
-J = TypeVar("J", bound=BaseModel)
+from tasks.results import Failure, Progress, Value
 
 JOB_FILE = "job.json"
 PROGRESS_FILE = "progress.json"
@@ -157,7 +155,7 @@ class Desk:
         write_atomically(self.folder / GEOMETRY_FILE, text)
         return text
 
-    def result(self, result: AnyResult) -> None:
+    def result(self, result: Value) -> None:
         """Write what came out."""
         write_atomically(self.folder / RESULT_FILE, result.model_dump_json())
 
@@ -176,9 +174,7 @@ def _stop_on_sigterm(program: str) -> None:
 
 
 def run_program(
-    program: str,
-    calculate: Callable[[J, Desk], AnyResult],
-    kind: type[J] = QuantumJob,  # type: ignore[assignment]
+    program: str, calculate: Callable[[Any, Desk], Value], job_type: type[BaseModel] = QuantumJob
 ) -> NoReturn:
     """Run one calculation, from the job file named on the command line to the mark, and end the process.
 
@@ -186,11 +182,11 @@ def run_program(
     ----------
     program
         Name that stands in the marks.
-    kind
-        What the job file holds.
     calculate
         Does the work; raises JobFailed with the reason if it cannot. An exception of any other kind ends the program
         with its traceback in the output.
+    job_type
+        What the job file holds.
     """
     _stop_on_sigterm(program)
     if len(sys.argv) != 2:
@@ -198,7 +194,7 @@ def run_program(
     path = Path(sys.argv[1]).resolve()
     desk = Desk(path.parent)
     try:
-        result = calculate(kind.model_validate_json(path.read_bytes()), desk)
+        result = calculate(job_type.model_validate_json(path.read_bytes()), desk)
     except JobFailed as failed:
         _give_up(program, desk, failed.failure)
     except MemoryError as error:
