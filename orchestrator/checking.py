@@ -11,11 +11,22 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from orchestrator.inputs import complete_analysis
 from orchestrator.problems import Problem, of_error, of_validation
 from tasks.errors import InputError
 from tasks.methods import capable_engines
 from tasks.programs import ProgramDeclaration, find_program, validate_parameters, within_limits
-from tasks.specs import AnySpec, DynamicsSpec, JobSpec, ProgramSpec, QuantumSpec, dump_spec, queue_of
+from tasks.specs import (
+    AnySpec,
+    DynamicsSpec,
+    JobSpec,
+    ProgramSpec,
+    QuantumSpec,
+    WavefunctionSpec,
+    dump_spec,
+    kind_of,
+    queue_of,
+)
 
 _ADAPTER: TypeAdapter[AnySpec] = TypeAdapter(JobSpec)
 
@@ -63,13 +74,15 @@ def _check(row: int, data: dict[str, Any], offer: Offer) -> Checked:
     from orchestrator.chemistry.solutions import complete_dynamics
 
     if "kind" not in data:
-        data = {**data, "kind": "program" if "program" in data else "quantum"}
+        data = {**data, "kind": kind_of(data)}
     try:
         spec = _ADAPTER.validate_python(data)
         if isinstance(spec, QuantumSpec):
             spec = _check_quantum(spec, complete_spec(spec, offer.engines, offer.max_atoms), offer)
         elif isinstance(spec, DynamicsSpec):
             spec = complete_dynamics(spec, offer.max_atoms)
+        elif isinstance(spec, WavefunctionSpec):
+            spec = complete_analysis(spec, offer.engines)
         else:
             spec = _check_program(spec, offer)
         refuse_undeclared(queue_of(spec), offer)

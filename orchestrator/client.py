@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
+from urllib.parse import quote
 
 import httpx
 from pydantic import BaseModel, ValidationError
@@ -168,6 +169,12 @@ class Client:
         """Cancel what has not ended of a batch."""
         return self._post(f"/batches/{batch}/cancel", views.BatchAnswer)
 
+    # ---- files
+
+    def put_file(self, path: Path) -> views.FileView:
+        """Put a local file into the workspace."""
+        return views.FileView.model_validate(self._ask("PUT", f"/files/{quote(path.name, safe='')}", {}, path))
+
     # ---- the installation
 
     def workers(self) -> list[views.WorkerView]:
@@ -198,7 +205,9 @@ class Client:
     def _post(self, path: str, model: type[M], body: Mapping[str, Any] | None = None) -> M:
         return model.model_validate(self._ask("POST", path, {}, body))
 
-    def _ask(self, method: str, path: str, query: Query, body: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    def _ask(
+        self, method: str, path: str, query: Query, body: Mapping[str, Any] | Path | None = None
+    ) -> dict[str, Any]:
         """Ask, and ask again while nobody answers.
 
         Raises
@@ -213,7 +222,7 @@ class Client:
         asked = {name: list(v) if isinstance(v, tuple) else v for name, v in query.items() if v not in ("", ())}
         while True:
             try:
-                answer = self._http.request(method, self.find() + path, params=asked, json=body)
+                answer = self._send(method, self.find() + path, asked, body)
                 self._has_answered = True
                 if answer.status_code < 502:
                     return _read(answer)
@@ -225,6 +234,13 @@ class Client:
                     raise _unreachable(error) from error
             time.sleep(pause)
             pause = min(pause * 2, _LONGEST_PAUSE_SECONDS)
+
+    def _send(self, method: str, url: str, query: Query, body: Mapping[str, Any] | Path | None) -> httpx.Response:
+        """Send one request, with JSON or with a file's content."""
+        if not isinstance(body, Path):
+            return self._http.request(method, url, params=dict(query), json=body)
+        with body.open("rb") as content:
+            return self._http.request(method, url, params=dict(query), content=content)
 
 
 def _unreachable(error: Exception) -> Unreachable:

@@ -23,6 +23,7 @@ from orchestrator import steps
 from orchestrator.agents.base import Agent, Context, JobResult, Work
 from orchestrator.apart import Apart
 from orchestrator.dispatch import dispatch
+from orchestrator.inputs import settle_sources
 from orchestrator.state import SUMMARY, Decision, Plan, RunState, Species, Step, StepStatus, checked
 from tasks import listing, runs
 from tasks.batches import Owner
@@ -70,6 +71,7 @@ class Supervisor:
         """Decide what to do with the request, once; a plan that is active goes on as it is."""
         try:
             decision, plan, species = await self.apart.run(self.plan, state.request, self.settings.max_atoms)
+            plan = await settle_sources(plan, state.owner, self.store)
         except InputError as error:
             return checked(error=str(error), decision=Decision(rule="abstain", reason=str(error)))
         line = f"decided by {decision.rule}: {plan.title or decision.agent} ({len(plan.steps)} steps)"

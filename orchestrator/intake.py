@@ -10,12 +10,14 @@ from typing import Any, TypeVar
 from orchestrator import checking
 from orchestrator.apart import Apart
 from orchestrator.checking import Checked, Offer
+from orchestrator.inputs import earlier_job, resolve_inputs
 from orchestrator.problems import BadInput, Problem
 from tasks import listing
 from tasks.errors import InputError, Refused
 from tasks.settings import Settings
 from tasks.specs import AnySpec, parse_spec
 from tasks.store import AsyncStore
+from tasks.wavefunctions import SOURCE
 
 T = TypeVar("T")
 #: jobs that one call of a process checks
@@ -50,7 +52,7 @@ class Intake:
             max_atoms=self.settings.max_atoms,
         )
 
-    async def preview(self, request: str, *, wait_for_worker: bool = False) -> dict[str, Any]:
+    async def preview(self, request: str, owner: str, *, wait_for_worker: bool = False) -> dict[str, Any]:
         """Plan a request without doing anything.
 
         Raises
@@ -62,6 +64,10 @@ class Intake:
         planned = await self._run(checking.preview, request, offer)
         if isinstance(planned, Problem):
             raise planned.error()
+        for job in (job for step in planned["steps"] for job in step["jobs"] if "source_job" in job):
+            source = await earlier_job(job["source_job"], owner, self.store)
+            job["spec"] |= {"inputs": {SOURCE: source.file.model_dump()}, "label": source.label}
+            job["source_job"] = source.job_id
         return planned
 
     async def check(self, jobs: Sequence[dict[str, Any]], *, wait_for_worker: bool = False) -> list[AnySpec]:
@@ -80,14 +86,18 @@ class Intake:
             remedy = f"Submit at most {self.settings.max_batch_jobs} at once (SIMRELAY_MAX_BATCH_JOBS)."
             raise InputError("jobs", len(jobs), "are too many for one batch", remedy)
         offer = await self.offer(wait_for_worker=wait_for_worker)
-        rows = list(enumerate(jobs))
+        exact, problems = await resolve_inputs(jobs, self.store, self.settings.workspace)
+        rows = list(enumerate(exact))
         chunks = [rows[first : first + _CHUNK] for first in range(0, len(rows), _CHUNK)]
         answers = await asyncio.gather(*(self._run(checking.check, chunk, offer) for chunk in chunks))
-        return await asyncio.to_thread(_complete, [checked for answer in answers for checked in answer])
+        checked = [one for answer in answers for one in answer]
+        # A row whose file was not found would only be refused once more, for missing it.
+        unknown = {problem.row for problem in problems}
+        problems += [p for one in checked for p in one.problems if p.row not in unknown]
+        if problems:
+            raise BadInput(sorted(problems, key=lambda problem: problem.row or 0))
+        return await asyncio.to_thread(_complete, checked)
 
 
 def _complete(checked: Sequence[Checked]) -> list[AnySpec]:
-    problems = [problem for one in checked for problem in one.problems]
-    if problems:
-        raise BadInput(problems)
     return [parse_spec(one.spec) for one in checked]

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from tasks.jobspec import InputFile
 from tasks.results import Artifact
 
 SCHEMA_VERSION = 2
@@ -62,6 +63,18 @@ class Decision(Part):
     reason: str = ""
 
 
+class Source(Part):
+    """Orbitals that a quantum job left: what an analysis works on."""
+
+    job_id: str
+    #: what people call its molecule
+    label: str
+    #: ``B3LYP/def2-SVP (density fitting)``
+    level: str = ""
+    smiles: str = ""
+    file: InputFile
+
+
 class Goal(Part):
     """What a quantum or chemistry step is to find out, read from the request."""
 
@@ -80,6 +93,13 @@ class Goal(Part):
     #: resources of each job; None: the defaults
     cores: int | None = None
     memory_mb: int | None = None
+    #: of an analysis of orbitals: what is wanted, and of which orbitals
+    analyses: tuple[str, ...] = ()
+    orbitals: tuple[str, ...] = ()
+    #: the earlier job whose orbitals are analysed: ``last`` or an id; empty: those of the steps before
+    source_job: str = ""
+    #: that job's orbitals, once they were found
+    source: Source | None = None
 
 
 class Column(Part):
@@ -106,6 +126,22 @@ class Quantity(Part):
     unit: str
 
 
+class Picture(Part):
+    """A figure of a finding: its file in the run's folder, and what it shows."""
+
+    file: Artifact
+    caption: str
+
+
+class Produced(Part):
+    """What one job left of one molecule, for the steps after it."""
+
+    smiles: str
+    job_id: str
+    level: str = ""
+    artifacts: tuple[Artifact, ...] = ()
+
+
 class Finding(Part):
     """What one step found out."""
 
@@ -116,6 +152,8 @@ class Finding(Part):
     artifacts: tuple[Artifact, ...] = ()
     notes: tuple[str, ...] = ()
     values: tuple[Quantity, ...] = ()
+    pictures: tuple[Picture, ...] = ()
+    produced: tuple[Produced, ...] = ()
     #: level of theory and program: ``B3LYP/def2-SVP (density fitting), pyscf 2.14.0``
     level: str = ""
     #: time of computing on workers, all jobs together

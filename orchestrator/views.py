@@ -102,6 +102,15 @@ class WorkerAnswer(View):
     state: str
 
 
+class FileView(View):
+    """A file in the workspace that a user put there."""
+
+    #: its id
+    file: str
+    path: str
+    size_bytes: int
+
+
 class Change(View):
     """What a change did to one job: ``ok``, ``requested``, ``already``, ``refused``, ``unknown``; or ``would``."""
 

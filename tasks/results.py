@@ -130,7 +130,50 @@ class DynamicsResult(Value):
     caveats: tuple[str, ...] = ()
 
 
-AnyResult = QuantumResult | DynamicsResult | ProgramResult
+class Orbital(Value):
+    """One molecular orbital."""
+
+    #: from 1 in order of energy, each spin for itself
+    number: int
+    #: ``HOMO``, ``LUMO+1``, …: where it stands
+    name: str
+    #: of an open shell ``alpha`` or ``beta``
+    spin: str = ""
+    occupation: float
+    #: absent where the file does not hold energies
+    energy_ev: float | None = None
+    #: Mulliken share of every atom, in the order of the geometry; they sum to 1
+    atom_shares: tuple[float, ...] | None = None
+    #: Mulliken share by angular momentum: ``s``, ``p``, ``d``, …
+    shell_shares: dict[str, float] | None = None
+
+
+class WavefunctionResult(Value):
+    """What an analysis of orbitals gives; None: not asked for."""
+
+    kind: Literal["wavefunction"] = "wavefunction"
+    #: the geometry that the orbitals belong to, XYZ in ångström
+    xyz: str
+    charge: int
+    multiplicity: int
+    homo_ev: float | None = None
+    lumo_ev: float | None = None
+    gap_ev: float | None = None
+    #: the named ones, and ten on either side of the gap
+    orbitals: tuple[Orbital, ...] = ()
+    #: one a atom, in elementary charges, in the order of the geometry
+    mulliken_charges: tuple[float, ...] | None = None
+    loewdin_charges: tuple[float, ...] | None = None
+    hirshfeld_charges: tuple[float, ...] | None = None
+    #: electrons that the grid of the Hirshfeld charges holds, a measure of its error
+    integrated_electrons: float | None = None
+    engine: str = ""
+    engine_version: str = ""
+    #: what the numbers rest on besides the orbitals
+    notes: tuple[str, ...] = ()
+
+
+AnyResult = QuantumResult | DynamicsResult | WavefunctionResult | ProgramResult
 Result = Annotated[AnyResult, Field(discriminator="kind")]
 
 

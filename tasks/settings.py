@@ -81,6 +81,8 @@ class Settings(BaseSettings):
     max_atoms: int = Field(default=400, ge=1)
     #: the most jobs in one batch
     max_batch_jobs: int = Field(default=20_000, ge=1)
+    #: the largest file that is taken into the workspace
+    max_file_bytes: int = Field(default=500_000_000, ge=1)
     log_level: str = "INFO"
 
     @model_validator(mode="after")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError, field_validator
@@ -15,11 +16,12 @@ from tasks.dynamics import DynamicsSpec
 from tasks.errors import InputError
 from tasks.jobspec import NAME, Frozen, Job, Molecule, Resources
 from tasks.quantum import QuantumSpec, check_electrons
+from tasks.wavefunctions import WavefunctionSpec
 
 __all__ = [
     "NAME", "AnySpec", "DynamicsSpec", "Frozen", "Job", "JobSpec", "Molecule", "ProgramSpec", "QuantumSpec",
-    "Resources", "canonical_json", "check_electrons", "dump_spec", "engine_of", "input_error", "parse_spec",
-    "queue_of", "spec_hash",
+    "Resources", "WavefunctionSpec", "canonical_json", "check_electrons", "dump_spec", "engine_of", "input_error",
+    "kind_of", "parse_spec", "queue_of", "spec_hash",
 ]  # fmt: skip
 
 
@@ -43,11 +45,11 @@ class ProgramSpec(Job):
         return self.program
 
 
-AnySpec = QuantumSpec | DynamicsSpec | ProgramSpec
+AnySpec = QuantumSpec | DynamicsSpec | WavefunctionSpec | ProgramSpec
 JobSpec = Annotated[AnySpec, Field(discriminator="kind")]
 _ADAPTER: TypeAdapter[AnySpec] = TypeAdapter(JobSpec)
 #: the values of ``kind``, which pydantic puts into the path of an error
-KINDS = ("quantum", "dynamics", "program")
+KINDS = ("quantum", "dynamics", "wavefunction", "program")
 
 
 def engine_of(spec: AnySpec) -> str:
@@ -72,6 +74,11 @@ def queue_of(spec: AnySpec) -> str:
     return f"{queue}@{spec.tag}" if spec.tag else queue
 
 
+def kind_of(data: Mapping[str, object]) -> str:
+    """Give the kind of a spec that does not say it."""
+    return "program" if "program" in data else "wavefunction" if "analyses" in data else "quantum"
+
+
 def parse_spec(data: object, where: str = "") -> AnySpec:
     """Read a spec.
 
@@ -81,7 +88,7 @@ def parse_spec(data: object, where: str = "") -> AnySpec:
         With field, value and what would be right, for the first thing that is wrong.
     """
     if isinstance(data, dict) and "kind" not in data:
-        data = {**data, "kind": "program" if "program" in data else "quantum"}
+        data = {**data, "kind": kind_of(data)}
     try:
         return _ADAPTER.validate_python(data)
     except ValidationError as error:

@@ -10,9 +10,11 @@ from orchestrator.agents.chemistry import ChemistryAgent
 from orchestrator.agents.md import DynamicsAgent
 from orchestrator.agents.qm import QuantumAgent
 from orchestrator.agents.summary import SummaryAgent
+from orchestrator.agents.wavefunction import WavefunctionAgent
 
 AGENTS: dict[str, Agent] = {
-    agent.name: agent for agent in (ChemistryAgent(), QuantumAgent(), DynamicsAgent(), SummaryAgent())
+    agent.name: agent
+    for agent in (ChemistryAgent(), QuantumAgent(), DynamicsAgent(), WavefunctionAgent(), SummaryAgent())
 }
 
 __all__ = ["AGENTS", "Agent", "Context", "JobResult", "Work"]

@@ -13,7 +13,7 @@ from orchestrator.agents.text import counted, listed, slugs
 from orchestrator.chemistry.complete import complete_spec
 from orchestrator.chemistry.geometry import broken_bonds
 from orchestrator.planning.specs import spec_for
-from orchestrator.state import Finding, Species, Step
+from orchestrator.state import Finding, Produced, Species, Step
 from tasks.errors import InputError
 from tasks.results import Artifact, QuantumResult
 from tasks.specs import QuantumSpec
@@ -102,6 +102,7 @@ class QuantumAgent(Agent):
             artifacts=(*files, *(a for r in results for a in r.artifacts)),
             notes=tuple(more),
             values=values,
+            produced=tuple(p for r in results if (p := _produced(r))),
             level=_level(step, done),
             compute_seconds=round(sum(r.compute_seconds for r in results), 3),
         )
@@ -124,6 +125,15 @@ def _geometry(species: Species, workspace: Path) -> str | None:
     if not intact(species.geometry, workspace):
         raise InputError("geometry", species.geometry.path, "was changed since it was written", remedy)
     return path.read_text(encoding="utf-8")
+
+
+def _produced(job: JobResult) -> Produced | None:
+    """Say what a job left of its molecule, for later steps; None: it did not succeed."""
+    if job.state != "SUCCEEDED" or not isinstance(job.spec, QuantumSpec):
+        return None
+    level = job.result.level if isinstance(job.result, QuantumResult) else ""
+    smiles = job.spec.molecule.smiles or ""
+    return Produced(smiles=smiles, job_id=job.job_id, level=level, artifacts=job.artifacts)
 
 
 def _why(job: JobResult) -> str:

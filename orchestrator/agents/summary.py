@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import ClassVar
 
 from orchestrator.agents.base import Agent, Context, JobResult, Work
@@ -28,6 +28,10 @@ class SummaryAgent(Agent):
         more = [(a, f) for f in context.findings for a in f.artifacts if _of_run(a, context)]
         figures += [artifact for artifact, _ in more]
         drawn += [(f"figures/{Path(a.path).name}", f"{Path(a.path).stem}; {f.level}") for a, f in more]
+        pictures = [picture for finding in context.findings for picture in finding.pictures]
+        figures = [*(picture.file for picture in pictures), *figures]
+        base = context.folder.relative_to(context.workspace)
+        drawn = [*((str(PurePath(p.file.path).relative_to(base)), p.caption) for p in pictures), *drawn]
         plan = _as_done(context.plan, step)
         sentences = answer_text(context.findings)
         report = report_markdown(
@@ -100,8 +104,8 @@ def answer_text(findings: Sequence[Finding]) -> str:
 
 
 def _main(findings: Sequence[Finding]) -> Finding:
-    """Give the finding that answers the request: the last one of a quantum step, else the last."""
-    return next((f for f in reversed(findings) if f.agent == "qm_agent"), findings[-1])
+    """Give the finding that answers the request: the last one of a step that computed something, else the last."""
+    return next((f for f in reversed(findings) if f.agent in ("qm_agent", "multiwfn_agent")), findings[-1])
 
 
 def _as_done(plan: Plan, step: Step) -> Plan:

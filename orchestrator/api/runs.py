@@ -23,7 +23,7 @@ async def create(body: NewRun, api: Context) -> dict[str, Any]:
     """Make a run, or attach to the unfinished one for the same request; it is planned before anything is queued."""
     existing = await api.store.run(listing.run(body.id))
     if not existing or body.dry_run:
-        preview = await api.intake.preview(body.request, wait_for_worker=body.wait_for_worker)
+        preview = await api.intake.preview(body.request, body.owner, wait_for_worker=body.wait_for_worker)
         if body.dry_run:
             return preview
     created = await api.store.run(runs.create(body.id, body.owner, body.request, attach=not body.new))

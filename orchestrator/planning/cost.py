@@ -24,7 +24,7 @@ from orchestrator.chemistry.molecules import parse
 from orchestrator.chemistry.solutions import core_seconds
 from tasks.elements import ATOMIC_NUMBER, parse_xyz
 from tasks.methods import Family, find_method
-from tasks.specs import AnySpec, DynamicsSpec, ProgramSpec, QuantumSpec
+from tasks.specs import AnySpec, DynamicsSpec, ProgramSpec, QuantumSpec, WavefunctionSpec
 
 #: basis functions (spherical) of H, of Li to Ne, of Na to Ar, and of heavier atoms (about; bromine where it is defined)
 FUNCTIONS: dict[str, tuple[int, int, int, int]] = {
@@ -86,6 +86,8 @@ def estimate(spec: AnySpec) -> Cost:
         note = "estimated from the number of atoms and steps, within a factor of about three"
         seconds = core_seconds(spec)
         return Cost(core_seconds=seconds, note=note if seconds else "unknown: the size of the user's own system is not")
+    if isinstance(spec, WavefunctionSpec):
+        return Cost(core_seconds=None, note="not estimated: seconds to a few minutes, most of it for a potential")
     counts = _elements(spec)
     atoms = sum(counts.values())
     optimisation = spec.task == "optimisation" and atoms > 1

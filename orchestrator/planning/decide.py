@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 
 from orchestrator.chemistry.molecules import DEFAULT_MAX_ATOMS
+from orchestrator.planning.analysis import OFFER as ANALYSES
+from orchestrator.planning.analysis import plan_analysis, read_wish
 from orchestrator.planning.complexity import assess
 from orchestrator.planning.dynamics import is_dynamics, plan_dynamics
 from orchestrator.planning.plan import build_plan
@@ -20,6 +22,7 @@ from tasks.errors import InputError
 _OFFER = (
     "What can be computed now: HOMO, LUMO, gap, energy, dipole moment, Mulliken charges and optimised geometries;"
     " formula, mass, charge and 3D structures; molecular dynamics of cations in water."
+    f" {ANALYSES}"
 )
 
 
@@ -64,6 +67,11 @@ def make_plan(
         return decision, active, ()
     if is_dynamics(request_text):
         return plan_dynamics(request_text, max_atoms)
+    if wish := read_wish(request_text):
+        decision, plan, species, request = plan_analysis(request_text, wish, max_atoms)
+        if request is not None:
+            _refuse_impossible(request, absent(route(request.rest)))
+        return decision, plan, species
     request = read_request(request_text, max_atoms)
     return decide(request)
 

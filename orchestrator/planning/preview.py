@@ -6,12 +6,15 @@ from typing import Any
 
 from orchestrator.chemistry.complete import complete_spec
 from orchestrator.chemistry.molecules import DEFAULT_MAX_ATOMS
+from orchestrator.inputs import complete_analysis
 from orchestrator.planning.cost import Cost, estimate
 from orchestrator.planning.decide import make_plan
 from orchestrator.planning.dynamics import read_dynamics
 from orchestrator.planning.specs import spec_for
 from orchestrator.state import Species, Step
-from tasks.specs import dump_spec
+from tasks.jobspec import InputFile
+from tasks.specs import WavefunctionSpec, dump_spec
+from tasks.wavefunctions import SOURCE
 
 
 def dry_run(
@@ -57,6 +60,8 @@ def dry_run(
                 cost = estimate(spec)
                 jobs.append({"spec": dump_spec(spec), "estimated_cost": _shown(cost)})
                 total += cost.core_seconds or 0.0
+        if step.goal.analyses:
+            jobs += [_analysis(step, name, offered) for name in [one.name for one in species] or [""]]
         count += len(jobs)
         steps.append(
             {
@@ -87,6 +92,26 @@ def dry_run(
 def estimate_note(jobs: int) -> str:
     """Say what the total rests on."""
     return "sum over the jobs, within a factor of about three" if jobs else "no simulation is needed"
+
+
+def _analysis(step: Step, label: str, offered: frozenset[str] | None) -> dict[str, Any]:
+    """Show an analysis; its file comes out of an earlier step, or of an earlier job, which the gate looks up."""
+    asked = {"analyses": step.goal.analyses, "orbitals": step.goal.orbitals, "engine": step.goal.engine}
+    unknown = InputFile(path="unknown", sha256="0" * 64, size_bytes=0)
+    spec = WavefunctionSpec.model_validate({**asked, "label": label, "inputs": {SOURCE: unknown}})
+    spec = complete_analysis(spec, offered or frozenset())
+    cost = estimate(spec)
+    shown = dump_spec(spec)
+    del shown["inputs"]
+    job: dict[str, Any] = {
+        "spec": shown,
+        "estimated_cost": {"core_seconds": None, "core_hours": None, "note": cost.note},
+    }
+    if step.goal.source_job:
+        job["source_job"] = step.goal.source_job
+    else:
+        job["orbitals_from"] = f"step {step.depends_on[-1]}"
+    return job
 
 
 def _job(step: Step, species: Species, offered: frozenset[str] | None, max_atoms: int) -> tuple[dict[str, Any], Cost]:

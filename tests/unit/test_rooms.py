@@ -22,6 +22,7 @@ EXTRAS = {"tasks": (), "worker": ("worker", "md"), "orchestrator": ("orchestrato
 COMES_WITH = {
     "kombu": "celery",
     "numpy": "pyscf",
+    "scipy": "pyscf",
     "starlette": "fastapi",
     "langchain-core": "langgraph",
     "langgraph-checkpoint": "langgraph",

@@ -131,18 +131,7 @@ class OwnProgram(Engine[QuantumSpec]):
         path = bench.scratch / common.FAILURE_FILE
         if path.exists():
             return Failure.model_validate_json(path.read_bytes())
-        log = bench.scratch / LOG_FILE
-        if any(exit.code == common.EXIT_STOPPED for exit in exits) or last_line(log) == common.stopped_mark(self.name):
-            return Failure(error_class="killed", message="The calculation was stopped by SIGTERM before its end.")
-        if lines := [line for line in tail(log) if line.startswith(("ModuleNotFoundError", "ImportError"))]:
-            return Failure(
-                error_class="program_failed",
-                message="The program could not be loaded on this host.",
-                evidence=evidence(lines),
-                remedy=f"Install what is missing, or detect the engines of this host anew ({self.name}).",
-                before_start=True,
-            )
-        return failure_from_log(log, exits)
+        return unexplained(self.name, bench.scratch / LOG_FILE, exits)
 
     def correct(self, bench: Bench[QuantumSpec], failure: Failure) -> Correction | None:
         """Give more cycles or steps, from where the calculation was."""
@@ -169,6 +158,21 @@ class OwnProgram(Engine[QuantumSpec]):
             return None
 
 
+def unexplained(name: str, log: Path, exits: Sequence[Exit]) -> Failure:
+    """Say why one of our programs failed that gave no reason itself: what exit and output tell."""
+    if any(exit.code == common.EXIT_STOPPED for exit in exits) or last_line(log) == common.stopped_mark(name):
+        return Failure(error_class="killed", message="The calculation was stopped by SIGTERM before its end.")
+    if lines := [line for line in tail(log) if line.startswith(("ModuleNotFoundError", "ImportError"))]:
+        return Failure(
+            error_class="program_failed",
+            message="The program could not be loaded on this host.",
+            evidence=evidence(lines),
+            remedy=f"Install what is missing, or detect the engines of this host anew ({name}).",
+            before_start=True,
+        )
+    return failure_from_log(log, exits)
+
+
 def thread_environment(cores: int) -> dict[str, str]:
     """Give the variables that hold numerical libraries to that many threads."""
     names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
@@ -187,12 +191,12 @@ def own_packages() -> dict[str, str]:
     return {"PYTHONPATH": os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))}
 
 
-def installed_version(package: str) -> str | None:
+def installed_version(package: str, distribution: str = "") -> str | None:
     """Give the version of a Python package without importing it; None if it is not there."""
     if find_spec(package) is None:
         return None
     try:
-        return version(package)
+        return version(distribution or package)
     except PackageNotFoundError:
         return None
 

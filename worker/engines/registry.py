@@ -8,13 +8,17 @@ from typing import Any
 from tasks.programs import ProgramDeclaration
 from worker.engines.base import Engine, Offer
 from worker.engines.gromacs import Gromacs
+from worker.engines.multiwfn import Multiwfn
 from worker.engines.orca import Orca
 from worker.engines.program import Program
 from worker.engines.pyscf import PySCF
+from worker.engines.wavefunction import Wavefunction
 from worker.engines.xtb import XTB
 
 # An engine is generic in its spec; which one it takes is known only where a job of its queue is at hand.
-ENGINES: dict[str, type[Engine[Any]]] = {engine.name: engine for engine in (PySCF, XTB, Orca, Gromacs, Program)}
+ENGINES: dict[str, type[Engine[Any]]] = {
+    engine.name: engine for engine in (PySCF, XTB, Orca, Gromacs, Wavefunction, Multiwfn, Program)
+}
 
 
 def make_engine(offer: Offer, programs: Mapping[str, ProgramDeclaration] | None = None) -> Engine[Any]:
