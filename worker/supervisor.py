@@ -124,8 +124,12 @@ class Supervisor:
                     return self._close(token, end)
                 try:
                     commands = apply_correction(attempt, end)
-                except InputError as error:
-                    failure = Failure(error_class="bad_input", message=str(error), permanent=True)
+                except (InputError, OSError) as error:
+                    failure = (
+                        Failure(error_class="bad_input", message=str(error), permanent=True)
+                        if isinstance(error, InputError)
+                        else Failure(error_class="host", message=f"A correction could not be prepared: {error}")
+                    )
                     return self._close(token, ending.fail(self.store, self.settings, token, failure, record.failures))
 
     def _compute(self, attempt: Attempt, commands: Sequence[Command]) -> WardedProgram:
