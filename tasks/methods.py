@@ -57,7 +57,8 @@ ABILITIES = {
         methods=frozenset(_TIGHT_BINDING),
         solvent_models=frozenset({"ALPB"}),
     ),
-    # Programs differ in the local part of P86, which gives BP86 its energy: ORCA's is not the one of PySCF (libxc).
+    # Not BP86: programs differ in the local correlation that goes with P86 (PZ81, VWN5, PW92), and it is not known that
+    # ORCA takes the same as PySCF (PZ81, by libxc).
     "orca": Ability(
         tasks=_ALL_TASKS,
         methods=frozenset({*_DFT, "HF"} - {"BP86"}),

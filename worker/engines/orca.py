@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import shutil
@@ -55,8 +56,8 @@ class Orca(Engine[QuantumSpec]):
     """
 
     name: ClassVar[str] = "orca"
-    #: ORCA writes nothing at SIGTERM: its orbitals and geometry are already there
-    stop_grace_seconds: ClassVar[float] = 30.0
+    #: ORCA writes nothing at SIGTERM, and ends at once: its orbitals and geometry are already there
+    stop_grace_seconds: ClassVar[float] = 10.0
 
     @classmethod
     def detect(cls) -> Offer | None:
@@ -194,6 +195,7 @@ class Orca(Engine[QuantumSpec]):
         result = out.result() if out else None
         if result is None:
             raise FileNotFoundError(bench.scratch / LOG_FILE)
+        result = self._of_spec(bench.spec, result.model_copy(update={"xyz": self._exact_geometry(bench, result)}))
         write_atomically(bench.scratch / _GEOMETRY, result.xyz or "")
         names = {
             "log": LOG_FILE,
@@ -204,7 +206,18 @@ class Orca(Engine[QuantumSpec]):
         }
         files = {role: bench.scratch / name for role, name in names.items()}
         there = {role: path for role, path in files.items() if path.is_file() and path.stat().st_size}
-        return Collected(result=self._of_spec(bench.spec, result), files=there)
+        return Collected(result=result, files=there)
+
+    @staticmethod
+    def _exact_geometry(bench: Bench[QuantumSpec], result: QuantumResult) -> str | None:
+        """Give the geometry of the output with all decimals, which ORCA keeps beside it if it is the same one."""
+        if not result.xyz:
+            return None
+        shown = parse_xyz(result.xyz)
+        exact = restarts.read_geometry(bench.scratch / restarts.GEOMETRY, shown)
+        # The output rounds to six decimals.
+        same = exact and all(math.dist(a[1:], b[1:]) < 2e-6 for a, b in zip(exact, shown, strict=True))
+        return write_xyz(exact, result.xyz.splitlines()[1]) if exact and same else result.xyz
 
     @staticmethod
     def _of_spec(spec: QuantumSpec, result: QuantumResult) -> QuantumResult:

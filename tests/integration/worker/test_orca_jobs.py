@@ -192,10 +192,10 @@ def test_a_stopped_worker_gives_its_job_back_with_a_checkpoint(
 def test_walltime_ends_an_attempt_and_the_next_goes_on(
     settings: Settings, submitting: Store, start_worker: StartWorker
 ) -> None:
-    # A grace of 30 s is asked for; the program is told to stop that long before its walltime is over.
+    # A grace of 10 s is asked for; the program is told to stop that long before its walltime is over.
     with_orca(settings, pace=0.3, stiff=0.5)
     start_worker("one", cores=1)
-    (limited,) = submit(submitting, wanted(resources={"cores": 1, "memory_mb": 1000, "walltime_seconds": 38}))
+    (limited,) = submit(submitting, wanted(resources={"cores": 1, "memory_mb": 1000, "walltime_seconds": 18}))
     result = result_of(wait_for(submitting, limited, *ENDED, seconds=120))
     attempts = submitting.run(listing.attempts(limited))
     assert [attempt.how for attempt in attempts[:1]] == ["walltime"]

@@ -73,6 +73,9 @@ def test_a_job_gives_its_results_and_keeps_no_scratch_file(tmp_path: Path) -> No
     assert result.frequencies_per_cm == (316.23, 1501.0, 1502.0)
     assert (result.engine, result.engine_version) == ("orca", "6.0.1")
     assert result.level == "B3LYP/def2-SVP (RIJCOSX)"
+    # The output has six decimals of the geometry; ORCA's file beside it has all.
+    exact = parse_xyz((there.scratch / "job.xyz").read_text())
+    assert parse_xyz(result.xyz or "")[1].x == pytest.approx(exact[1].x, abs=1e-8)
     # The output has the pressure with two decimals, 0.99 atm.
     assert result.pressure_pascal == 100_000.0
     kept = engine.collect(there).files
