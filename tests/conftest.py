@@ -23,7 +23,7 @@ def missing(what: str) -> NoReturn:
     """Fail in CI, skip elsewhere: something that the full suite needs is not on this host."""
     if os.environ.get("CI"):
         pytest.fail(f"{what} is missing, and CI must have it")
-    pytest.skip(f"{what} is not on this host")
+    pytest.skip(f"{what} is not on this host", allow_module_level=True)
 
 
 def eventually(check: Callable[[], object], *, seconds: float = 20.0, what: str = "") -> None:

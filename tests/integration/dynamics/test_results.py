@@ -54,9 +54,9 @@ def test_spc_e_water_has_the_density_and_diffusion_of_the_literature(
     spec = {
         "kind": "dynamics",
         "system": {"water": 512},
-        "nvt_ps": 20,
-        "npt_ps": 100,
-        "production_ps": 300,
+        "nvt_ps": 10,
+        "npt_ps": 60,
+        "production_ps": 200,
         "temperature_kelvin": 298.15,
         "resources": {"cores": 2},
     }

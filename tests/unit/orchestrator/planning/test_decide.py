@@ -114,8 +114,6 @@ def test_an_active_plan_goes_on_before_anything_is_read() -> None:
         ("HOMO of TMA and its NMR shifts", "NMR shifts"),
         ("LUMO of TMA and DMP, and which is more stable", "stability"),
         ("binding energy of hydroxide to TMA", "binding"),
-        ("diffusion coefficient of hydroxide", "there is no agent for this yet"),
-        ("Run a molecular dynamics simulation of water", "molecular dynamics"),
         ("design piperidinium cations for PBF_BB_1", "design of cations"),
         ("what does the literature say about TMA", "literature"),
         ("HOMO of TMA, and the latest papers on it", "literature"),

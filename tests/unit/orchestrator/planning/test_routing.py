@@ -33,5 +33,5 @@ def test_a_phrase_counts_its_words_and_not_its_parts_again() -> None:
 
 
 def test_what_has_no_agent_yet_is_said_with_the_words_that_gave_it_away() -> None:
-    assert absent(route("LUMO and diffusion")) == ["molecular dynamics ('diffusion')"]
+    assert absent(route("LUMO and papers")) == ["literature ('papers')"]
     assert absent(route("LUMO")) == []

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from orchestrator.agents import JobResult
+from tasks.dynamics import DynamicsSpec
+from tasks.results import Diffusion, DynamicsResult, Failure, Measured
+from tasks.specs import AnySpec
+from tasks.workspace import write_artifact
+from tests.unit.orchestrator.agents.conftest import Walk
+
+CAVEAT = "Classical force field: hydroxide does not hop."
+
+
+def result(spec: AnySpec, workspace: Path, index: int, coefficient: float = 1.5e-9) -> JobResult:
+    """Give a simulation that succeeded, with one figure."""
+    assert isinstance(spec, DynamicsSpec)
+    figure = write_artifact(workspace / "jobs" / f"j{index}" / "msd.png", b"\x89PNG", workspace, "figure")
+    found = Diffusion(
+        species="hydroxide",
+        molecules=8,
+        coefficient_m2_per_s=coefficient,
+        error_m2_per_s=0.2e-9,
+        fit_start_ps=1,
+        fit_end_ps=5,
+        blocks=5,
+    )
+    made = DynamicsResult(
+        molecules={"hydroxide": 8},
+        atoms=1720,
+        frames=51,
+        production_ps=50,
+        temperature_kelvin=Measured(value=spec.temperature_kelvin, error=0.5),
+        density_g_per_cm3=Measured(value=0.974, error=0.002),
+        edge_nm=2.6,
+        diffusion=(found,),
+        engine="gromacs",
+        engine_version="2022.5",
+        level="GAFF",
+        caveats=(CAVEAT,),
+    )
+    return JobResult(
+        job_id=f"run-1-s2-r1-{index}",
+        spec=spec,
+        state="SUCCEEDED",
+        result=made,
+        artifacts=(figure,),
+        compute_seconds=9.0,
+    )
+
+
+def test_a_sweep_is_one_batch_and_becomes_a_table_with_errors_and_caveats(workspace: Path) -> None:
+    walk = Walk("MD of 8 TMA hydroxide pairs in water at 300, 320 and 340 K for 50 ps", workspace)
+    walk.begin(1)
+    specs = walk.begin(2).specs
+    assert [spec.temperature_kelvin for spec in specs if isinstance(spec, DynamicsSpec)] == [300, 320, 340]
+    results = [result(spec, workspace, index, (1 + index) * 1e-9) for index, spec in enumerate(specs)]
+    reason = Failure(error_class="blow_up", message="The simulation blew up.", remedy="Take a smaller time step.")
+    results[2] = replace(results[2], state="FAILED", result=None, failure=reason, artifacts=())
+    finding = walk.end(2, results).finding
+    assert finding and finding.table
+    assert [(row[1], row[3], row[4], row[5]) for row in finding.table.rows] == [
+        ("300", "hydroxide", "1.000", "0.200"),
+        ("320", "hydroxide", "2.000", "0.200"),
+    ]
+    assert "(1.00 ± 0.20) × 10⁻⁹ m²/s" in finding.summary
+    assert "340 K failed: The simulation blew up [blow_up]" in finding.summary
+    assert CAVEAT in finding.notes
+    assert {value.name for value in finding.values} == {"diffusion of hydroxide", "density"}
+    report = walk.begin(3).finding
+    assert report
+    text = (workspace / "runs" / "run-1" / "report.md").read_text()
+    assert text.count("](figures/MSD-") == 2
+    assert CAVEAT in text
+    assert "No simulation was needed" not in text
+    assert "GAFF, gromacs 2022.5" in text
+
+
+def test_a_run_without_any_result_says_why(workspace: Path) -> None:
+    walk = Walk("MD of 8 TMA hydroxide pairs in water at 300 K for 50 ps", workspace)
+    walk.begin(1)
+    (spec,) = walk.begin(2).specs
+    failed = replace(result(spec, workspace, 0), state="CANCELLED", result=None, artifacts=())
+    assert walk.end(2, [failed]).error == f"{spec.label} failed: was cancelled"
