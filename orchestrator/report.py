@@ -44,6 +44,13 @@ _STRUCTURES = (
     "Starting structures: ETKDGv3, Wang, Witek, Landrum, Riniker, J. Chem. Inf. Model. 60 (2020) 2044; MMFF94s,"
     " Halgren, J. Comput. Chem. 20 (1999) 720."
 )
+_ANALYSIS_SOURCES = {
+    "composition": "Populations and composition of orbitals: Mulliken, J. Chem. Phys. 23 (1955) 1833.",
+    "mulliken": "Populations and composition of orbitals: Mulliken, J. Chem. Phys. 23 (1955) 1833.",
+    "loewdin": "Löwdin charges: Löwdin, J. Chem. Phys. 18 (1950) 365.",
+    "hirshfeld": "Hirshfeld charges: Hirshfeld, Theor. Chim. Acta 44 (1977) 129.",
+}
+_MULTIWFN = "Multiwfn: Lu, Chen, J. Comput. Chem. 33 (2012) 580; Lu, J. Chem. Phys. 161 (2024) 082503."
 
 
 def plan_markdown(state: RunState) -> str:
@@ -196,6 +203,9 @@ def sources(plan: Plan) -> list[str]:
             found += [text for start, text in _BASIS_SOURCES.items() if basis.startswith(start)]
             if basis.startswith("aug-cc"):
                 found.append(_BASIS_SOURCES["cc-"])
+    for step in plan.steps:
+        found += [text for name, text in _ANALYSIS_SOURCES.items() if name in step.goal.analyses]
+        found += [_MULTIWFN] if step.goal.engine == "multiwfn" else []
     if any("structure" in step.goal.properties for step in plan.steps if step.agent == "chemistry_agent"):
         found.append(_STRUCTURES)
     return [text for text in dict.fromkeys(found) if text]
@@ -210,7 +220,9 @@ def _theory_lines(plan: Plan, findings: Sequence[Finding]) -> list[str]:
     elif protocol:
         lines += [f"{_plain(protocol)} (properties // geometry)." if "//" in protocol else f"{_plain(protocol)}.", ""]
         lines += [*(f"- Computed as {_plain(program)}" for program in programs)]
-    else:
+    elif levels := sorted({s.goal.source.level for s in plan.steps if s.goal.source and s.goal.source.level}):
+        lines += [f"Orbitals of an earlier job: {_plain('; '.join(levels))}.", ""]
+    elif not any(step.goal.analyses for step in plan.steps):
         lines += ["No simulation was needed: all of this follows from the SMILES (RDKit).", ""]
     if found := sources(plan):
         lines += [*(f"- {text}" for text in found), ""]

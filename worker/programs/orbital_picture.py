@@ -21,8 +21,6 @@ WIDTH, HEIGHT = 880, 700
 _FINER = 2
 _POSITIVE, _NEGATIVE = (0.16, 0.42, 0.74), (0.90, 0.45, 0.12)
 _LIGHT = np.array([-0.45, 0.60, 0.66])
-#: surfaces of one ray that are drawn, the nearest first
-_LAYERS = 3
 _BALL, _HYDROGEN_BALL, _STICK = 0.36, 0.24, 0.11
 #: how far the view is turned out of the plane of the molecule, in degrees, about its long and its short axis
 _TILT_X, _TILT_Y = -24.0, 22.0
@@ -130,8 +128,8 @@ def render(numbers: Any, coordinates: Any, grid: Grid, values: Any, isovalue: fl
     view = _frame(axes, places, lobes)
     canvas = _Canvas(view)
     _draw_molecule(canvas, numbers, view.project(places))
-    layers = _cast(view, grid, values, isovalue, view.project(lobes)) if len(lobes) else []
-    return _png(_compose(canvas, layers))
+    surfaces = _cast(view, grid, values, isovalue, view.project(lobes)) if len(lobes) else []
+    return _png(_compose(canvas, surfaces))
 
 
 def _axes(places: Any) -> Any:
@@ -174,8 +172,8 @@ def _draw_molecule(canvas: _Canvas, numbers: Any, places: Any) -> None:
         canvas.ball(place, _HYDROGEN_BALL if number == 1 else _BALL, colour)
 
 
-def _cast(view: _View, grid: Grid, values: Any, isovalue: float, lobes: Any) -> list[tuple[Any, Any, Any]]:
-    """Follow all rays from the viewer; give depth, sign and normal of the surfaces that they enter, layer by layer."""
+def _cast(view: _View, grid: Grid, values: Any, isovalue: float, lobes: Any) -> list[tuple[int, Any, Any]]:
+    """Follow all rays from the viewer; give the sign, the depths and the normals of the first surface of each sign."""
     step = grid.spacing / BOHR_PER_ANGSTROM
     low, high = lobes.min(axis=0) - 2 * step, lobes.max(axis=0) + 2 * step
     axes = [np.arange(a, b + step, step) for a, b in zip(low, high, strict=True)]
@@ -186,25 +184,24 @@ def _cast(view: _View, grid: Grid, values: Any, isovalue: float, lobes: Any) -> 
     inside = ((places - grid.origin) / grid.spacing).T
     volume = ndimage.map_coordinates(values, inside, order=3, mode="nearest").reshape(len(z), len(y), len(x))
     coefficients = ndimage.spline_filter1d(ndimage.spline_filter1d(volume, axis=1), axis=2).astype(np.float32)
-    rows, columns = _spline((y[0] - view.y) / step, len(y)), _spline((view.x - x[0]) / step, len(x))
-    shape = (len(view.y), len(view.x))
-    found = np.zeros(shape, dtype=np.int8)
-    depths = np.full((_LAYERS, *shape), -np.inf, dtype=np.float32)
-    signs = np.zeros((_LAYERS, *shape), dtype=np.int8)
-    before = np.zeros(shape, dtype=np.float32)
+    seen = (slice(*np.searchsorted(-view.y, (-y[0], -y[-1]))), slice(*np.searchsorted(view.x, (x[0], x[-1]))))
+    rows, columns = _spline((y[0] - view.y[seen[0]]) / step, len(y)), _spline((view.x[seen[1]] - x[0]) / step, len(x))
+    signs = (1, -1)
+    found = [np.full((len(view.y), len(view.x)), -np.inf, dtype=np.float32) for _ in signs]
+    depths = [depth[seen] for depth in found]
+    before = np.zeros(depths[0].shape, dtype=np.float32)
     for index, depth in enumerate(z):
         here = rows @ coefficients[index] @ columns.T
-        for sign in (1, -1):
-            entered = (sign * before < isovalue) & (sign * here >= isovalue) & (found < _LAYERS)
-            row, column = np.nonzero(entered)
-            if len(row) and index:
-                last, now = before[row, column], here[row, column]
-                layer = found[row, column]
-                depths[layer, row, column] = depth + step * (1 - (sign * isovalue - last) / (now - last))
-                signs[layer, row, column] = sign
-                found[row, column] += 1
+        for sign, first in zip(signs, depths, strict=True):
+            if float((sign * volume[index]).max()) < 0.8 * isovalue:
+                continue
+            row, column = np.nonzero((sign * here >= isovalue) & np.isneginf(first))
+            last, now = sign * before[row, column], sign * here[row, column]
+            first[row, column] = depth + step * (now - isovalue) / np.maximum(now - last, 1e-12)
         before = here
-    return [(depths[k], signs[k], _normals(view, volume, (z, y, x), step, depths[k], signs[k])) for k in range(_LAYERS)]
+    return [
+        (sign, first, _normals(view, volume, (z, y, x), first, sign)) for sign, first in zip(signs, found, strict=True)
+    ]
 
 
 def _spline(where: Any, count: int) -> Any:
@@ -222,19 +219,16 @@ def _spline(where: Any, count: int) -> Any:
     return matrix
 
 
-def _normals(view: _View, volume: Any, lattice: tuple[Any, Any, Any], step: float, depth: Any, sign: Any) -> Any:
-    normal = np.zeros((*depth.shape, 3), dtype=np.float32)
-    hit = np.nonzero(sign)
-    if not len(hit[0]):
-        return normal
+def _normals(view: _View, volume: Any, lattice: tuple[Any, Any, Any], depth: Any, sign: int) -> Any:
+    """Give the outward normals where a surface was found, ``(found, 3)``."""
+    hit = np.nonzero(np.isfinite(depth))
     z, y, x = lattice
+    step = x[1] - x[0]
     at = np.stack(((z[0] - depth[hit]) / step, (y[0] - view.y[hit[0]]) / step, (view.x[hit[1]] - x[0]) / step))
-    slopes = np.gradient(volume)
     # Lattice indices run away from the viewer and down; the surface faces where the orbital's size falls.
-    gz, gy, gx = (ndimage.map_coordinates(slope, at, order=3, mode="nearest") for slope in slopes)
-    outward = -sign[hit][:, None] * np.stack((gx, -gy, -gz), axis=1)
-    normal[hit] = outward / np.maximum(np.linalg.norm(outward, axis=1, keepdims=True), 1e-12)
-    return normal
+    gz, gy, gx = (ndimage.map_coordinates(slope, at, order=3, mode="nearest") for slope in np.gradient(volume))
+    outward = -sign * np.stack((gx, -gy, -gz), axis=1)
+    return outward / np.maximum(np.linalg.norm(outward, axis=1, keepdims=True), 1e-12)
 
 
 def _shade(colour: Any, normal: Any, gloss: float) -> Any:
@@ -247,19 +241,23 @@ def _shade(colour: Any, normal: Any, gloss: float) -> Any:
     return np.clip(colour * (0.34 + 0.50 * diffuse + 0.22 * fill) + gloss * shine, 0.0, 1.0)
 
 
-def _compose(canvas: _Canvas, layers: list[tuple[Any, Any, Any]]) -> Any:
+def _compose(canvas: _Canvas, surfaces: list[tuple[int, Any, Any]]) -> Any:
     solid = np.isfinite(canvas.depth)
     image = np.ones_like(canvas.colour)
 
     def blend(front: bool) -> None:
-        for depth, sign, normal in reversed(layers):
-            hit = (sign != 0) & ((depth > canvas.depth) == front)
-            if hit.any():
-                tint = np.where((sign[hit] > 0)[:, None], np.array(_POSITIVE), np.array(_NEGATIVE))
+        # Where both signs lie behind each other the farther one is painted first.
+        for farther in (True, False):
+            for (sign, depth, normals), (_, other, _) in zip(surfaces, reversed(surfaces), strict=True):
+                there = np.isfinite(depth)
+                hit = there & ((depth > canvas.depth) == front) & ((depth < other) == farther)
+                if not hit.any():
+                    continue
+                normal = normals[hit[there]]
+                tint = np.array(_POSITIVE if sign > 0 else _NEGATIVE)
                 # Denser where it is seen edge on, as a thin shell is.
-                edge = (1 - np.abs(normal[hit][:, 2:])) ** 2
-                cover = 0.58 + 0.32 * edge
-                image[hit] = (1 - cover) * image[hit] + cover * _shade(tint, normal[hit], 0.30)
+                cover = 0.58 + 0.32 * (1 - np.abs(normal[:, 2:])) ** 2
+                image[hit] = (1 - cover) * image[hit] + cover * _shade(tint, normal, 0.30)
 
     blend(front=False)
     image[solid] = _shade(canvas.colour[solid], canvas.normal[solid], 0.35)

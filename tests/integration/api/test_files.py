@@ -34,9 +34,12 @@ def body(*specs: dict[str, Any], batch: str = "b2") -> dict[str, Any]:
 
 async def quantum_job(client: httpx.AsyncClient, store: Store, batch: str, *artifacts: Artifact) -> str:
     """Have a quantum job succeed with these artifacts."""
-    await client.post("/batches", json=body(WATER, batch=batch))
+    answer = await client.post("/batches", json=body(WATER, batch=batch))
+    assert answer.status_code == 200, answer.text
     job = job_id(batch, 0)
-    claimed = store.run(jobs.claim(job, "w1", f"claim-{batch}", "task", store.settings))
+    record = store.run(listing.job(job))
+    assert record
+    claimed = store.run(jobs.claim(job, record.worker, f"claim-{batch}", record.task_id, store.settings))
     assert claimed.token
     outcome = Outcome(
         job_id=job,
