@@ -14,10 +14,12 @@ from pydantic import Field, TypeAdapter, ValidationError, field_validator
 from tasks.errors import InputError
 from tasks.jobspec import NAME, Frozen, Job, Molecule, Resources
 from tasks.quantum import QuantumSpec, check_electrons
+from tasks.swarms import EvaluationSpec, SwarmSpec
 
 __all__ = [
-    "NAME", "AnySpec", "Frozen", "Job", "JobSpec", "Molecule", "ProgramSpec", "QuantumSpec", "Resources",
-    "canonical_json", "check_electrons", "dump_spec", "engine_of", "input_error", "parse_spec", "queue_of", "spec_hash",
+    "NAME", "AnySpec", "EvaluationSpec", "Frozen", "Job", "JobSpec", "Molecule", "ProgramSpec", "QuantumSpec",
+    "Resources", "SwarmSpec", "canonical_json", "check_electrons", "dump_spec", "engine_of", "input_error",
+    "parse_spec", "queue_of", "spec_hash",
 ]  # fmt: skip
 
 
@@ -41,11 +43,11 @@ class ProgramSpec(Job):
         return self.program
 
 
-AnySpec = QuantumSpec | ProgramSpec
+AnySpec = QuantumSpec | ProgramSpec | SwarmSpec | EvaluationSpec
 JobSpec = Annotated[AnySpec, Field(discriminator="kind")]
 _ADAPTER: TypeAdapter[AnySpec] = TypeAdapter(JobSpec)
 #: the values of ``kind``, which pydantic puts into the path of an error
-KINDS = ("quantum", "program")
+KINDS = ("quantum", "program", "swarm", "evaluation")
 
 
 def engine_of(spec: AnySpec) -> str:

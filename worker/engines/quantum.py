@@ -50,7 +50,7 @@ class OwnProgram(Engine[QuantumSpec]):
         environment = {
             **self.offer.environment,
             **thread_environment(bench.cores),
-            **_own_packages(),
+            **own_packages(),
             **self.environment(bench),
         }
         return (Command(argv=(*self.offer.command, common.JOB_FILE), environment=environment, output=LOG_FILE),)
@@ -157,7 +157,8 @@ def own_command(name: str) -> tuple[str, ...]:
     return (sys.executable, "-P", "-m", f"worker.programs.{name}_job")
 
 
-def _own_packages() -> dict[str, str]:
+def own_packages() -> dict[str, str]:
+    """Give the variable with which a program of ours finds our packages."""
     # The program must be of the same code as this worker, also where Simrelay runs from a checkout.
     root = str(Path(common.__file__).parents[2])
     return {"PYTHONPATH": os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))}

@@ -8,11 +8,12 @@ from typing import Any
 from tasks.programs import ProgramDeclaration
 from worker.engines.base import Engine, Offer
 from worker.engines.program import Program
+from worker.engines.pso import ParticleSwarm
 from worker.engines.pyscf import PySCF
 from worker.engines.xtb import XTB
 
 # An engine is generic in its spec; which one it takes is known only where a job of its queue is at hand.
-ENGINES: dict[str, type[Engine[Any]]] = {engine.name: engine for engine in (PySCF, XTB, Program)}
+ENGINES: dict[str, type[Engine[Any]]] = {engine.name: engine for engine in (PySCF, XTB, ParticleSwarm, Program)}
 
 
 def make_engine(offer: Offer, programs: Mapping[str, ProgramDeclaration] | None = None) -> Engine[Any]:

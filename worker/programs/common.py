@@ -13,13 +13,13 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tasks.elements import Atom, parse_xyz, write_xyz
 from tasks.quantum import Task
-from tasks.results import Failure, Progress, QuantumResult
+from tasks.results import Failure, Progress, Value
 
 JOB_FILE = "job.json"
 PROGRESS_FILE = "progress.json"
@@ -149,7 +149,7 @@ class Desk:
         write_atomically(self.folder / GEOMETRY_FILE, text)
         return text
 
-    def result(self, result: QuantumResult) -> None:
+    def result(self, result: Value) -> None:
         """Write what came out."""
         write_atomically(self.folder / RESULT_FILE, result.model_dump_json())
 
@@ -167,7 +167,9 @@ def _stop_on_sigterm(program: str) -> None:
     signal.signal(signal.SIGTERM, stop)
 
 
-def run_program(program: str, calculate: Callable[[QuantumJob, Desk], QuantumResult]) -> NoReturn:
+def run_program(
+    program: str, calculate: Callable[[Any, Desk], Value], job_type: type[BaseModel] = QuantumJob
+) -> NoReturn:
     """Run one calculation, from the job file named on the command line to the mark, and end the process.
 
     Parameters
@@ -177,6 +179,8 @@ def run_program(program: str, calculate: Callable[[QuantumJob, Desk], QuantumRes
     calculate
         Does the work; raises JobFailed with the reason if it cannot. An exception of any other kind ends the program
         with its traceback in the output.
+    job_type
+        What the job file holds.
     """
     _stop_on_sigterm(program)
     if len(sys.argv) != 2:
@@ -184,7 +188,7 @@ def run_program(program: str, calculate: Callable[[QuantumJob, Desk], QuantumRes
     path = Path(sys.argv[1]).resolve()
     desk = Desk(path.parent)
     try:
-        result = calculate(QuantumJob.model_validate_json(path.read_bytes()), desk)
+        result = calculate(job_type.model_validate_json(path.read_bytes()), desk)
     except JobFailed as failed:
         _give_up(program, desk, failed.failure)
     except MemoryError as error:
