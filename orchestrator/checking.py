@@ -14,7 +14,16 @@ from pydantic import TypeAdapter, ValidationError
 from orchestrator.problems import Problem, of_error, of_validation
 from tasks.errors import InputError
 from tasks.programs import ProgramDeclaration, find_program, validate_parameters, within_limits
-from tasks.specs import AnySpec, JobSpec, ProgramSpec, QuantumSpec, dump_spec, queue_of
+from tasks.specs import (
+    AnySpec,
+    EvaluationSpec,
+    JobSpec,
+    ProgramSpec,
+    QuantumSpec,
+    SwarmSpec,
+    dump_spec,
+    queue_of,
+)
 
 _ADAPTER: TypeAdapter[AnySpec] = TypeAdapter(JobSpec)
 
@@ -59,6 +68,7 @@ def check(rows: Sequence[tuple[int, dict[str, Any]]], offer: Offer) -> list[Chec
 
 def _check(row: int, data: dict[str, Any], offer: Offer) -> Checked:
     from orchestrator.chemistry.complete import complete_spec
+    from orchestrator.chemistry.swarms import complete_evaluation, complete_swarm
 
     if "kind" not in data:
         data = {**data, "kind": "program" if "program" in data else "quantum"}
@@ -66,6 +76,10 @@ def _check(row: int, data: dict[str, Any], offer: Offer) -> Checked:
         spec = _ADAPTER.validate_python(data)
         if isinstance(spec, QuantumSpec):
             spec = complete_spec(spec, offer.engines, offer.max_atoms)
+        elif isinstance(spec, SwarmSpec):
+            spec = complete_swarm(spec)
+        elif isinstance(spec, EvaluationSpec):
+            spec = complete_evaluation(spec, offer.max_atoms)
         else:
             spec = _check_program(spec, offer)
         refuse_undeclared(queue_of(spec), offer)

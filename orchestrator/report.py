@@ -44,6 +44,11 @@ _STRUCTURES = (
     "Starting structures: ETKDGv3, Wang, Witek, Landrum, Riniker, J. Chem. Inf. Model. 60 (2020) 2044; MMFF94s,"
     " Halgren, J. Comput. Chem. 20 (1999) 720."
 )
+_SWARM_SOURCES = (
+    "Particle swarm with constriction factors: Clerc, Kennedy, IEEE Trans. Evol. Comput. 6 (2002) 58.",
+    "GFN2-xTB: Bannwarth, Ehlert, Grimme, J. Chem. Theory Comput. 15 (2019) 1652.",
+    "ALPB: Ehlert, Stahn, Spicher, Grimme, J. Chem. Theory Comput. 17 (2021) 4250.",
+)
 
 
 def plan_markdown(state: RunState) -> str:
@@ -198,6 +203,8 @@ def sources(plan: Plan) -> list[str]:
                 found.append(_BASIS_SOURCES["cc-"])
     if any("structure" in step.goal.properties for step in plan.steps if step.agent == "chemistry_agent"):
         found.append(_STRUCTURES)
+    if any(step.goal.swarm is not None for step in plan.steps):
+        found += _SWARM_SOURCES
     return [text for text in dict.fromkeys(found) if text]
 
 

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from tasks.results import Artifact
+from tasks.swarms import SwarmSpec
 
 SCHEMA_VERSION = 1
 #: the most entries that a run's history keeps
@@ -80,6 +81,10 @@ class Goal(Part):
     #: resources of each job; None: the defaults
     cores: int | None = None
     memory: str | None = None
+    #: of a design step: the swarm that it runs
+    swarm: SwarmSpec | None = None
+    #: of a design step: how many of the best candidates later steps compute
+    candidates: int = 1
 
 
 class Column(Part):
@@ -106,6 +111,13 @@ class Quantity(Part):
     unit: str
 
 
+class Picture(Part):
+    """A figure of a finding: its file in the run's folder, and what it shows."""
+
+    file: Artifact
+    caption: str
+
+
 class Finding(Part):
     """What one step found out."""
 
@@ -116,6 +128,7 @@ class Finding(Part):
     artifacts: tuple[Artifact, ...] = ()
     notes: tuple[str, ...] = ()
     values: tuple[Quantity, ...] = ()
+    pictures: tuple[Picture, ...] = ()
     #: level of theory and program: ``B3LYP/def2-SVP (density fitting), pyscf 2.14.0``
     level: str = ""
     #: time of computing on workers, all jobs together

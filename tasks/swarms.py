@@ -135,7 +135,7 @@ class SwarmSpec(Job):
     rings: Names = tuple(RINGS)
     max_heavy_atoms: int = Field(default=24, ge=5, le=80)
     particles: int = Field(default=24, ge=2, le=10_000)
-    steps: int = Field(default=6, ge=1, le=10_000)
+    steps: int = Field(default=8, ge=1, le=10_000)
     inertia: float = Field(default=0.7298, ge=0, le=2)
     cognitive: float = Field(default=1.49618, ge=0, le=4)
     social: float = Field(default=1.49618, ge=0, le=4)

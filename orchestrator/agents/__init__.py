@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from orchestrator.agents.base import Agent, Context, JobResult, Work
 from orchestrator.agents.chemistry import ChemistryAgent
+from orchestrator.agents.hem import DesignAgent
 from orchestrator.agents.qm import QuantumAgent
 from orchestrator.agents.summary import SummaryAgent
 
-AGENTS: dict[str, Agent] = {agent.name: agent for agent in (ChemistryAgent(), QuantumAgent(), SummaryAgent())}
+AGENTS: dict[str, Agent] = {
+    agent.name: agent for agent in (ChemistryAgent(), DesignAgent(), QuantumAgent(), SummaryAgent())
+}
 
 __all__ = ["AGENTS", "Agent", "Context", "JobResult", "Work"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import PurePath
 from typing import ClassVar
 
 from orchestrator.agents.base import Agent, Context, JobResult, Work
@@ -24,6 +25,10 @@ class SummaryAgent(Agent):
         if not context.findings:
             return Work(error="nothing was found out that could be summed up")
         figures, drawn = self._figures(context)
+        pictures = [picture for finding in context.findings for picture in finding.pictures]
+        figures = [*(picture.file for picture in pictures), *figures]
+        base = context.folder.relative_to(context.workspace)
+        drawn = [*((str(PurePath(p.file.path).relative_to(base)), p.caption) for p in pictures), *drawn]
         plan = _as_done(context.plan, step)
         sentences = answer_text(context.findings)
         report = report_markdown(
@@ -40,7 +45,7 @@ class SummaryAgent(Agent):
         written = write_artifact(path, report.encode(), context.workspace, "report")
         # The summary is the terminal's answer: sentences, the last table, and where to read on.
         answer = [sentences]
-        main = _main(context.findings)
+        main = _main(context.findings, tabled=True)
         if main.table and main.table.rows:
             answer += ["", table_text(main.table)]
         level = next((f.level for f in reversed(context.findings) if f.level), "")
@@ -85,12 +90,19 @@ class SummaryAgent(Agent):
 
 
 def answer_text(findings: Sequence[Finding]) -> str:
-    """Give the sentences that answer the request: those of the last step that computed something."""
-    return _main(findings).summary
+    """Give the sentences that answer the request: of a design, and of the last step that computed something."""
+    design = [f.summary for f in findings if f.agent == "hem_agent"]
+    last = _main(findings)
+    return " ".join([*design, *([] if last.agent == "hem_agent" else [last.summary])])
 
 
-def _main(findings: Sequence[Finding]) -> Finding:
-    """Give the finding that answers the request: the last one of a quantum step, else the last."""
+def _main(findings: Sequence[Finding], *, tabled: bool = False) -> Finding:
+    """Give the finding that answers the request: the last one of a quantum step, else the last.
+
+    The table of a design is that of its swarm (``tabled``).
+    """
+    if tabled and (designs := [f for f in findings if f.agent == "hem_agent"]):
+        return designs[-1]
     return next((f for f in reversed(findings) if f.agent == "qm_agent"), findings[-1])
 
 

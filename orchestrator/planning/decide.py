@@ -10,6 +10,7 @@ import re
 
 from orchestrator.chemistry.molecules import DEFAULT_MAX_ATOMS
 from orchestrator.planning.complexity import assess
+from orchestrator.planning.design import decide_design, is_design
 from orchestrator.planning.plan import build_plan
 from orchestrator.planning.request import EXAMPLE, Request, is_ordinary, read_request
 from orchestrator.planning.routing import TARGETS, absent, route
@@ -18,7 +19,7 @@ from tasks.errors import InputError
 
 _OFFER = (
     "What can be computed now: HOMO, LUMO, gap, energy, dipole moment, Mulliken charges and optimised geometries;"
-    " formula, mass, charge and 3D structures."
+    " formula, mass, charge and 3D structures; the design of cations for a backbone by a swarm."
 )
 
 
@@ -61,6 +62,8 @@ def make_plan(
         agent, number = ready[0].agent, ready[0].number
         decision = Decision(rule="active_plan", agent=agent, reason=f"step {number} of the active plan is next")
         return decision, active, ()
+    if is_design(request_text):
+        return decide_design(request_text)
     request = read_request(request_text, max_atoms)
     return decide(request)
 

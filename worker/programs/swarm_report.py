@@ -98,7 +98,7 @@ def structures_figure(spec: SwarmSpec, best: Sequence[Ranked]) -> bytes:
     width, height = 420, 330
     drawing = rdMolDraw2D.MolDraw2DCairo(columns * width, lines * height, width, height)
     options: Any = drawing.drawOptions()
-    options.legendFontSize, options.legendFraction, options.padding = 18, 0.2, 0.08
+    options.legendFontSize, options.legendFraction, options.padding = 18, 0.3, 0.06
     drawing.DrawMolecules(molecules, legends=legends)
     drawing.FinishDrawing()
     return bytes(drawing.GetDrawingText())
