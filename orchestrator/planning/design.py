@@ -24,7 +24,7 @@ _FAMILY_WORDS = {
     "imidazolium": "imidazolium",
     "spiro_ammonium": r"spiro(?:[- _]?(?:cyclic|ammonium|undecane|cations?))?",
 }
-_BACKBONE = re.compile(r"(?<!\w)([A-Za-z]{2,4}_BB_\w+)")
+_BACKBONE = re.compile(r"(?<!\w)([A-Za-z]{2,4}_BB_\w+)", re.IGNORECASE)
 _REPEAT_UNIT = re.compile(r"['\"`]?([^\s'\"`]*\[\*\][^\s'\"`]*\[\*\][^\s'\"`,;.]*)")
 _NUMBER = r"([-−]?\d+(?:\.\d+)?)"
 _COUNTS = {
