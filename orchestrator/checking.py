@@ -19,9 +19,11 @@ from tasks.programs import ProgramDeclaration, find_program, validate_parameters
 from tasks.specs import (
     AnySpec,
     DynamicsSpec,
+    EvaluationSpec,
     JobSpec,
     ProgramSpec,
     QuantumSpec,
+    SwarmSpec,
     WavefunctionSpec,
     dump_spec,
     kind_of,
@@ -72,6 +74,7 @@ def check(rows: Sequence[tuple[int, dict[str, Any]]], offer: Offer) -> list[Chec
 def _check(row: int, data: dict[str, Any], offer: Offer) -> Checked:
     from orchestrator.chemistry.complete import complete_spec
     from orchestrator.chemistry.solutions import complete_dynamics
+    from orchestrator.chemistry.swarms import complete_evaluation, complete_swarm
 
     if "kind" not in data:
         data = {**data, "kind": kind_of(data)}
@@ -83,6 +86,10 @@ def _check(row: int, data: dict[str, Any], offer: Offer) -> Checked:
             spec = complete_dynamics(spec, offer.max_atoms)
         elif isinstance(spec, WavefunctionSpec):
             spec = complete_analysis(spec, offer.engines)
+        elif isinstance(spec, SwarmSpec):
+            spec = complete_swarm(spec)
+        elif isinstance(spec, EvaluationSpec):
+            spec = complete_evaluation(spec, offer.max_atoms)
         else:
             spec = _check_program(spec, offer)
         refuse_undeclared(queue_of(spec), offer)

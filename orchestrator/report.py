@@ -51,6 +51,11 @@ _ANALYSIS_SOURCES = {
     "hirshfeld": "Hirshfeld charges: Hirshfeld, Theor. Chim. Acta 44 (1977) 129.",
 }
 _MULTIWFN = "Multiwfn: Lu, Chen, J. Comput. Chem. 33 (2012) 580; Lu, J. Chem. Phys. 161 (2024) 082503."
+_SWARM_SOURCES = (
+    "Particle swarm with constriction factors: Clerc, Kennedy, IEEE Trans. Evol. Comput. 6 (2002) 58.",
+    "GFN2-xTB: Bannwarth, Ehlert, Grimme, J. Chem. Theory Comput. 15 (2019) 1652.",
+    "ALPB: Ehlert, Stahn, Spicher, Grimme, J. Chem. Theory Comput. 17 (2021) 4250.",
+)
 
 
 def plan_markdown(state: RunState) -> str:
@@ -208,6 +213,8 @@ def sources(plan: Plan) -> list[str]:
         found += [_MULTIWFN] if step.goal.engine == "multiwfn" else []
     if any("structure" in step.goal.properties for step in plan.steps if step.agent == "chemistry_agent"):
         found.append(_STRUCTURES)
+    if any(step.goal.swarm is not None for step in plan.steps):
+        found += _SWARM_SOURCES
     return [text for text in dict.fromkeys(found) if text]
 
 

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from tasks.jobspec import InputFile
 from tasks.results import Artifact
+from tasks.swarms import SwarmSpec
 
 SCHEMA_VERSION = 2
 #: the most entries that a run's history keeps
@@ -100,6 +101,10 @@ class Goal(Part):
     source_job: str = ""
     #: that job's orbitals, once they were found
     source: Source | None = None
+    #: of a design step: the swarm that it runs
+    swarm: SwarmSpec | None = None
+    #: of a design step: how many of the best candidates later steps compute
+    candidates: int = 1
 
 
 class Column(Part):

@@ -173,7 +173,59 @@ class WavefunctionResult(Value):
     notes: tuple[str, ...] = ()
 
 
-AnyResult = QuantumResult | DynamicsResult | WavefunctionResult | ProgramResult
+class Evaluated(Value):
+    """What was computed for one molecule; with ``error``, why it could not be, and nothing else."""
+
+    smiles: str
+    #: property -> value, the unit in the name: ``lumo_ev``
+    values: dict[str, float] = Field(default_factory=dict)
+    error: str = ""
+
+
+class EvaluationResult(Value):
+    """Properties of many molecules."""
+
+    kind: Literal["evaluation"] = "evaluation"
+    molecules: tuple[Evaluated, ...]
+    #: SMILES that were not reached within the time of the job
+    not_reached: tuple[str, ...] = ()
+    engine: str = ""
+    engine_version: str = ""
+    level: str = ""
+
+
+class Ranked(Value):
+    """One of the best candidates of a swarm: its score ranks it among the others, and predicts nothing."""
+
+    smiles: str
+    score: float
+    values: dict[str, float] = Field(default_factory=dict)
+
+
+class SwarmResult(Value):
+    """What a swarm found."""
+
+    kind: Literal["swarm"] = "swarm"
+    #: best first
+    ranking: tuple[Ranked, ...]
+    #: what the scores are, for people
+    scores: str = "Scores rank these candidates by the stated objectives; they are no predictions."
+    steps: int
+    particles: int
+    seed: int
+    #: different molecules that were computed, also those without a result
+    evaluations: int
+    #: molecules that have no result, and score 0
+    failed: int
+    #: steps that timed out and succeeded when they were repeated
+    recovered_steps: int = 0
+    configuration_sha256: str = ""
+    engine: str = ""
+    engine_version: str = ""
+    level: str = ""
+
+
+AnyResult = QuantumResult | DynamicsResult | EvaluationResult | SwarmResult | WavefunctionResult | ProgramResult
 Result = Annotated[AnyResult, Field(discriminator="kind")]
 
 

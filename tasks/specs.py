@@ -16,12 +16,13 @@ from tasks.dynamics import DynamicsSpec
 from tasks.errors import InputError
 from tasks.jobspec import NAME, Frozen, Job, Molecule, Resources
 from tasks.quantum import QuantumSpec, check_electrons
+from tasks.swarms import EvaluationSpec, SwarmSpec
 from tasks.wavefunctions import WavefunctionSpec
 
 __all__ = [
-    "NAME", "AnySpec", "DynamicsSpec", "Frozen", "Job", "JobSpec", "Molecule", "ProgramSpec", "QuantumSpec",
-    "Resources", "WavefunctionSpec", "canonical_json", "check_electrons", "dump_spec", "engine_of", "input_error",
-    "kind_of", "parse_spec", "queue_of", "spec_hash",
+    "NAME", "AnySpec", "DynamicsSpec", "EvaluationSpec", "Frozen", "Job", "JobSpec", "Molecule", "ProgramSpec",
+    "QuantumSpec", "Resources", "SwarmSpec", "WavefunctionSpec", "canonical_json", "check_electrons", "dump_spec",
+    "engine_of", "input_error", "kind_of", "parse_spec", "queue_of", "spec_hash",
 ]  # fmt: skip
 
 
@@ -45,11 +46,11 @@ class ProgramSpec(Job):
         return self.program
 
 
-AnySpec = QuantumSpec | DynamicsSpec | WavefunctionSpec | ProgramSpec
+AnySpec = QuantumSpec | DynamicsSpec | SwarmSpec | EvaluationSpec | WavefunctionSpec | ProgramSpec
 JobSpec = Annotated[AnySpec, Field(discriminator="kind")]
 _ADAPTER: TypeAdapter[AnySpec] = TypeAdapter(JobSpec)
 #: the values of ``kind``, which pydantic puts into the path of an error
-KINDS = ("quantum", "dynamics", "wavefunction", "program")
+KINDS = ("quantum", "dynamics", "swarm", "evaluation", "wavefunction", "program")
 
 
 def engine_of(spec: AnySpec) -> str:

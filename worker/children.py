@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import Any
 
@@ -9,6 +10,7 @@ from tasks import batches, jobs, listing
 from tasks import workspace as files
 from tasks.batches import CHUNK, NewJob, Owner
 from tasks.errors import LeaseLost, Refused
+from tasks.faults import fault_point
 from tasks.records import JobRecord
 from tasks.results import Failure
 from tasks.settings import Settings
@@ -63,13 +65,15 @@ def wait_for_children(store: Store, settings: Settings, attempt: Attempt, childr
     except Refused as error:
         failure = Failure(error_class="refused", message=f"The jobs that it needs were not taken: {error}")
         return ending.give_back(store, settings, token, failure)
+    fault_point("before_park")
     ended = ending.post(store, settings, jobs.park(token, batch, settings))
+    fault_point("after_park")
     return ending.verdict(ended, "requeued", f"waits for {count} jobs of its own ({children.name})")
 
 
 def _submit(store: Store, settings: Settings, attempt: Attempt, children: Children) -> tuple[int, str]:
     token, workspace = attempt.token, settings.workspace
-    batch = f"{token.job}.{children.name}"
+    batch = _batch_of(token.job, children.name)
     rows: list[dict[str, Any]] = [
         {"id": f"{batch}-{i}", "spec": dump_spec(spec)} for i, spec in enumerate(children.specs)
     ]
@@ -86,6 +90,7 @@ def _submit(store: Store, settings: Settings, attempt: Attempt, children: Childr
         batch, owner, count=len(rows), manifest_hash=spec_hash(rows), manifest=kept.path, label=label
     )
     opened = ending.post(store, settings, call)
+    fault_point("children_opened")
     if not opened.opened:
         rows = json.loads((workspace / opened.manifest).read_text())
     new = [NewJob(id=row["id"], spec=parse_spec(row["spec"]), priority=attempt.record.priority) for row in rows]
@@ -95,3 +100,9 @@ def _submit(store: Store, settings: Settings, attempt: Attempt, children: Childr
         attempt.pulse()
     ending.post(store, settings, batches.seal(batch, owner))
     return len(new), batch
+
+
+def _batch_of(job: str, name: str) -> str:
+    """Give the id of a batch of a job's own; with it the ids of its jobs stay within the length of a name."""
+    parent = job if len(job) + len(name) < 56 else f"{job[:24]}-{hashlib.sha256(job.encode()).hexdigest()[:12]}"
+    return f"{parent}.{name}"

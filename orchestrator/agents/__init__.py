@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from orchestrator.agents.base import Agent, Context, JobResult, Work
 from orchestrator.agents.chemistry import ChemistryAgent
+from orchestrator.agents.hem import DesignAgent
 from orchestrator.agents.md import DynamicsAgent
 from orchestrator.agents.qm import QuantumAgent
 from orchestrator.agents.summary import SummaryAgent
@@ -14,7 +15,14 @@ from orchestrator.agents.wavefunction import WavefunctionAgent
 
 AGENTS: dict[str, Agent] = {
     agent.name: agent
-    for agent in (ChemistryAgent(), QuantumAgent(), DynamicsAgent(), WavefunctionAgent(), SummaryAgent())
+    for agent in (
+        ChemistryAgent(),
+        DesignAgent(),
+        QuantumAgent(),
+        DynamicsAgent(),
+        WavefunctionAgent(),
+        SummaryAgent(),
+    )
 }
 
 __all__ = ["AGENTS", "Agent", "Context", "JobResult", "Work"]

@@ -48,7 +48,7 @@ class SummaryAgent(Agent):
         written = write_artifact(path, report.encode(), context.workspace, "report")
         # The summary is the terminal's answer: sentences, the last table, and where to read on.
         answer = [sentences]
-        main = _main(context.findings)
+        main = _main(context.findings, tabled=True)
         if main.table and main.table.rows:
             answer += ["", table_text(main.table)]
         level = next((f.level for f in reversed(context.findings) if f.level), "")
@@ -99,12 +99,19 @@ def _of_run(artifact: Artifact, context: Context) -> bool:
 
 
 def answer_text(findings: Sequence[Finding]) -> str:
-    """Give the sentences that answer the request: those of the last step that computed something."""
-    return _main(findings).summary
+    """Give the sentences that answer the request: of a design, and of the last step that computed something."""
+    design = [f.summary for f in findings if f.agent == "hem_agent"]
+    last = _main(findings)
+    return " ".join([*design, *([] if last.agent == "hem_agent" else [last.summary])])
 
 
-def _main(findings: Sequence[Finding]) -> Finding:
-    """Give the finding that answers the request: the last one of a step that computed something, else the last."""
+def _main(findings: Sequence[Finding], *, tabled: bool = False) -> Finding:
+    """Give the finding that answers the request: the last one of a step that computed something, else the last.
+
+    The table of a design is that of its swarm (``tabled``).
+    """
+    if tabled and (designs := [f for f in findings if f.agent == "hem_agent"]):
+        return designs[-1]
     return next((f for f in reversed(findings) if f.agent in ("qm_agent", "multiwfn_agent")), findings[-1])
 
 

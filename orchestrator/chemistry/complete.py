@@ -77,7 +77,7 @@ def _from_smiles(spec: QuantumSpec, identity: Identity, max_atoms: int) -> dict[
     check_identity(identity, spec.charge, multiplicity)
     xyz = spec.molecule.xyz
     if xyz and xyz.strip():
-        _check_composition(identity.smiles, xyz, max_atoms)
+        check_composition(identity.smiles, xyz, max_atoms)
     else:
         xyz = embed(identity.smiles, max_atoms=max_atoms).xyz
     molecule = {"smiles": identity.smiles, "xyz": xyz, "name": spec.molecule.name}
@@ -103,7 +103,7 @@ def check_identity(identity: Identity, charge: int | None, multiplicity: int | N
     raise InputError("multiplicity", multiplicity, problem, remedy)
 
 
-def _check_composition(smiles: str, xyz: str, max_atoms: int) -> None:
+def check_composition(smiles: str, xyz: str, max_atoms: int, field: str = "molecule.xyz") -> None:
     """Raise InputError if an XYZ block has other atoms than the SMILES."""
     mol = parse(smiles, max_atoms=max_atoms)
     expected = Counter(atom.GetSymbol() for atom in mol.GetAtoms())
@@ -111,7 +111,7 @@ def _check_composition(smiles: str, xyz: str, max_atoms: int) -> None:
     given = Counter(atom.symbol for atom in parse_xyz(xyz))
     if +expected != +given:
         problem = f"does not belong to the SMILES {canonical(mol)!r}, which is {_hill(expected)}"
-        raise InputError("molecule.xyz", _hill(given), problem, "Give the XYZ of that molecule, or leave one out.")
+        raise InputError(field, _hill(given), problem, "Give the XYZ of that molecule, or leave one out.")
 
 
 def _from_xyz(spec: QuantumSpec, max_atoms: int) -> dict[str, Any]:

@@ -24,7 +24,15 @@ from orchestrator.chemistry.molecules import parse
 from orchestrator.chemistry.solutions import core_seconds
 from tasks.elements import ATOMIC_NUMBER, parse_xyz
 from tasks.methods import Family, find_method
-from tasks.specs import AnySpec, DynamicsSpec, ProgramSpec, QuantumSpec, WavefunctionSpec
+from tasks.specs import (
+    AnySpec,
+    DynamicsSpec,
+    EvaluationSpec,
+    ProgramSpec,
+    QuantumSpec,
+    SwarmSpec,
+    WavefunctionSpec,
+)
 
 #: basis functions (spherical) of H, of Li to Ne, of Na to Ar, and of heavier atoms (about; bromine where it is defined)
 FUNCTIONS: dict[str, tuple[int, int, int, int]] = {
@@ -51,6 +59,8 @@ FUNCTIONS: dict[str, tuple[int, int, int, int]] = {
 }
 _SQUARE, _QUARTIC = 1.382e-3, 2.24e-9
 _OPTIMISATION, _OPTIMISATION_ATOMS = 4.67, 17
+#: a cation of 35 atoms relaxed with GFN2-xTB in water, and its SN2 barrier scanned
+_RELAXED_SECONDS, _SCAN_SECONDS = 1.2, 9.0
 _TIGHT_BINDING_SECONDS, _TIGHT_BINDING_FUNCTIONS, _TIGHT_BINDING_STEPS = 0.02, 48, 50
 
 
@@ -88,6 +98,8 @@ def estimate(spec: AnySpec) -> Cost:
         return Cost(core_seconds=seconds, note=note if seconds else "unknown: the size of the user's own system is not")
     if isinstance(spec, WavefunctionSpec):
         return Cost(core_seconds=None, note="not estimated: seconds to a few minutes, most of it for a potential")
+    if isinstance(spec, SwarmSpec | EvaluationSpec):
+        return _of_molecules(spec)
     counts = _elements(spec)
     atoms = sum(counts.values())
     optimisation = spec.task == "optimisation" and atoms > 1
@@ -101,6 +113,19 @@ def estimate(spec: AnySpec) -> Cost:
         seconds *= _OPTIMISATION * (atoms / _OPTIMISATION_ATOMS) ** 0.5 if optimisation else 1
     note = "estimated from the number of basis functions, within a factor of about three"
     return Cost(core_seconds=round(seconds, 2), basis_functions=functions, note=note)
+
+
+def _of_molecules(spec: SwarmSpec | EvaluationSpec) -> Cost:
+    """Estimate evaluations by GFN2-xTB; of a swarm those that it has at most, of molecules of a usual size."""
+    if isinstance(spec, SwarmSpec):
+        count, wanted = min(spec.particles * spec.steps, spec.encoding.size), spec.computed
+        note = "at most so many different molecules are met, usually about half of them"
+    else:
+        count, wanted = len(spec.molecules), spec.properties
+        note = "from the number of molecules, within a factor of about three"
+    each = (_RELAXED_SECONDS if spec.relax else _TIGHT_BINDING_SECONDS) if wanted else 0.01
+    each += _SCAN_SECONDS if "sn2_barrier_kcal_per_mol" in wanted else 0.0
+    return Cost(core_seconds=round(count * each, 2), note=note)
 
 
 def basis_functions(counts: Counter[str], basis: str) -> int:

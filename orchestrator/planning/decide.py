@@ -12,6 +12,7 @@ from orchestrator.chemistry.molecules import DEFAULT_MAX_ATOMS
 from orchestrator.planning.analysis import OFFER as ANALYSES
 from orchestrator.planning.analysis import plan_analysis, read_wish
 from orchestrator.planning.complexity import assess
+from orchestrator.planning.design import decide_design, is_design
 from orchestrator.planning.dynamics import is_dynamics, plan_dynamics
 from orchestrator.planning.plan import build_plan
 from orchestrator.planning.request import EXAMPLE, Request, is_ordinary, read_request
@@ -21,8 +22,8 @@ from tasks.errors import InputError
 
 _OFFER = (
     "What can be computed now: HOMO, LUMO, gap, energy, dipole moment, Mulliken charges and optimised geometries;"
-    " formula, mass, charge and 3D structures; molecular dynamics of cations in water."
-    f" {ANALYSES}"
+    " formula, mass, charge and 3D structures; the design of cations for a backbone by a swarm; molecular dynamics of"
+    f" cations in water. {ANALYSES}"
 )
 
 
@@ -65,6 +66,8 @@ def make_plan(
         agent, number = ready[0].agent, ready[0].number
         decision = Decision(rule="active_plan", agent=agent, reason=f"step {number} of the active plan is next")
         return decision, active, ()
+    if is_design(request_text):
+        return decide_design(request_text)
     if is_dynamics(request_text):
         return plan_dynamics(request_text, max_atoms)
     if wish := read_wish(request_text):

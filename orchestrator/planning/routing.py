@@ -72,7 +72,7 @@ TARGETS: dict[str, tuple[str, tuple[re.Pattern[str], ...]]] = {
     ),
 }  # fmt: skip
 #: the agents of that list that exist
-PRESENT = frozenset({"chemistry_agent", "qm_agent", "md_agent", "multiwfn_agent"})
+PRESENT = frozenset({"chemistry_agent", "hem_agent", "qm_agent", "md_agent", "multiwfn_agent"})
 
 
 def route(text: str) -> Route:

@@ -9,12 +9,12 @@ if answer == 'yes' and job.state ~= 'RUNNING' then answer = 'fenced' end
 if answer ~= 'yes' then return reply(answer, { state = job.state }) end
 if redis.call('HGET', P .. 'batch:' .. batch, 'waiter_job') ~= id then return reply('unknown') end
 close_attempt(job, 'parked', now)
+put(job, { parked_on = batch }) -- its next attempt reads what became of them, also if it need not wait
 if cancelled(job) then
   finish(job, 'CANCELLED', now)
 elseif batch_complete(batch) then
   back(job, now)
 else
-  put(job, { parked_on = batch })
   set_state(job, 'PARKED', now)
 end
 return reply('ok', { state = job.state, offers = admit(now, tonumber(ARGV[5]), tonumber(ARGV[6])) })

@@ -17,7 +17,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 ROOMS = ("tasks", "worker", "orchestrator")
 MAY_IMPORT = {"tasks": set(), "worker": {"tasks"}, "orchestrator": {"tasks"}}
-EXTRAS = {"tasks": (), "worker": ("worker", "md"), "orchestrator": ("orchestrator",)}
+EXTRAS = {"tasks": (), "worker": ("worker", "swarm", "md"), "orchestrator": ("orchestrator",)}
 #: packages used without being named in pyproject.toml, since they are part of how another one is used
 COMES_WITH = {
     "kombu": "celery",
@@ -128,6 +128,11 @@ def test_what_comes_with_a_package_does_so(part: str, whole: str) -> None:
 )
 def test_the_other_side_s_packages_are_never_imported(room: str, packages: set[str]) -> None:
     assert not packages & tops(room).keys()
+
+
+def test_only_a_worker_s_programs_load_what_an_extra_of_its_own_brings() -> None:
+    outside = [path for path in modules("worker") if path.parent.name != "programs"]
+    assert not {"rdkit", "matplotlib"} & {name.partition(".")[0] for path in outside for name in imports(path)}
 
 
 #: runs a command line where a package outside of ALLOWED cannot be imported

@@ -11,13 +11,14 @@ from worker.engines.gromacs import Gromacs
 from worker.engines.multiwfn import Multiwfn
 from worker.engines.orca import Orca
 from worker.engines.program import Program
+from worker.engines.pso import ParticleSwarm
 from worker.engines.pyscf import PySCF
 from worker.engines.wavefunction import Wavefunction
 from worker.engines.xtb import XTB
 
 # An engine is generic in its spec; which one it takes is known only where a job of its queue is at hand.
 ENGINES: dict[str, type[Engine[Any]]] = {
-    engine.name: engine for engine in (PySCF, XTB, Orca, Gromacs, Wavefunction, Multiwfn, Program)
+    engine.name: engine for engine in (PySCF, XTB, Orca, Gromacs, ParticleSwarm, Wavefunction, Multiwfn, Program)
 }
 
 

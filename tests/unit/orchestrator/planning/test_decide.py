@@ -114,10 +114,8 @@ def test_an_active_plan_goes_on_before_anything_is_read() -> None:
         ("HOMO of TMA and its NMR shifts", "NMR shifts"),
         ("LUMO of TMA and DMP, and which is more stable", "stability"),
         ("binding energy of hydroxide to TMA", "binding"),
-        ("design piperidinium cations for PBF_BB_1", "design of cations"),
         ("what does the literature say about TMA", "literature"),
         ("HOMO of TMA, and the latest papers on it", "literature"),
-        ("optimise HEM backbone", "no agent for this yet"),
     ],
 )
 def test_what_no_rule_decides_is_refused_with_what_would_be_right(text: str, expected: str) -> None:

