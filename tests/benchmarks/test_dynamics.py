@@ -51,7 +51,7 @@ def test_overhead_of_a_stage(
     start_worker(cores=1)
     hand, relay = [], []
     for number in range(3):
-        spec = water(nvt_ps=10, npt_ps=10, production_ps=10, ensemble="NPT", seed=7 + number)
+        spec = water(nvt_ps=2, npt_ps=2, production_ps=5, ensemble="NPT", seed=7 + number)
         hand.append(by_hand(spec, tmp_path / f"by-hand-{number}"))
         began = time.monotonic()
         (done,) = submit(submitting, spec, batch=f"m{number}")
