@@ -7,13 +7,18 @@ from typing import ClassVar
 
 from orchestrator.agents.base import Agent, Context, JobResult, Work
 from orchestrator.agents.text import counted, listed
+from orchestrator.chemistry.solutions import core_seconds, count_atoms
 from orchestrator.planning.dynamics import read_dynamics
 from orchestrator.state import Column, Finding, Quantity, Step, Table
 from tasks.dynamics import DynamicsSpec
 from tasks.results import Artifact, Diffusion, DynamicsResult, Measured
+from tasks.units import clock
 from tasks.workspace import intact, write_artifact
 
 Done = tuple[DynamicsSpec, DynamicsResult, JobResult]
+#: the label of a trial run, and from what estimate on one is made
+TRIAL = "trial run"
+TRIAL_FROM_CORE_SECONDS = 3600.0
 #: more figures than this do not help a report
 MOST_FIGURES = 8
 #: diffusion is shown in units of this, in m²/s
@@ -27,11 +32,16 @@ class DynamicsAgent(Agent):
     description: ClassVar[str] = "Molecular dynamics: mean square displacements, diffusion, density, temperature"
 
     def plan_jobs(self, step: Step, context: Context) -> Work:
-        """Give one exact spec for each box and temperature, all in one batch."""
-        return Work(specs=read_dynamics(context.request).specs)
+        """Give one exact spec for each box and temperature, all in one batch; before what is long, a trial run."""
+        specs = read_dynamics(context.request).specs
+        if sum(core_seconds(spec) or 0.0 for spec in specs) > TRIAL_FROM_CORE_SECONDS:
+            return Work(specs=(trial_of(max(specs, key=lambda spec: count_atoms(spec) or 0)),))
+        return Work(specs=specs)
 
     def interpret(self, step: Step, context: Context, results: Sequence[JobResult]) -> Work:
         """Turn results into a table; what failed is said, the rest counts."""
+        if len(results) == 1 and isinstance(results[0].spec, DynamicsSpec) and results[0].spec.label == TRIAL:
+            return self._after_trial(step, context, results[0])
         done: list[Done] = [
             (one.spec, one.result, one)
             for one in results
@@ -57,6 +67,42 @@ class DynamicsAgent(Agent):
             compute_seconds=round(sum(one.compute_seconds for one in results), 3),
         )
         return Work(finding=finding)
+
+    def _after_trial(self, step: Step, context: Context, trial: JobResult) -> Work:
+        """Submit what was asked for, with the time that it will take by the trial."""
+        if not isinstance(trial.result, DynamicsResult) or not isinstance(trial.spec, DynamicsSpec):
+            return Work(error=f"the trial run failed: {_why(trial)}")
+        specs = read_dynamics(context.request).specs
+        finding = Finding(
+            step=step.number,
+            agent=self.name,
+            summary=_estimate(specs, trial.spec, trial.result),
+            compute_seconds=trial.compute_seconds,
+        )
+        return Work(specs=specs, finding=finding)
+
+
+def trial_of(spec: DynamicsSpec) -> DynamicsSpec:
+    """Give a short run of the same box with the same forces, to learn how fast it is."""
+    lengths = {"nvt_ps": 2.0, "npt_ps": 2.0, "production_ps": float(5 * spec.frame_spacing_ps), "label": TRIAL}
+    analysis = spec.analysis.model_copy(update={"fit_window_ps": None})
+    trial = DynamicsSpec.model_validate({**spec.model_dump(mode="json"), **lengths, "analysis": analysis.model_dump()})
+    return trial if trial.production_ps <= spec.production_ps else spec
+
+
+def _estimate(specs: Sequence[DynamicsSpec], trial: DynamicsSpec, result: DynamicsResult) -> str:
+    if not result.nanoseconds_per_day:
+        return f"A trial run of {result.production_ps:g} ps went well; how fast it was is not known."
+    atoms = count_atoms(trial) or 1
+    seconds = 0.0
+    for spec in specs:
+        lengths = (spec.nvt_ps + spec.npt_ps + spec.production_ps) * trial.time_step_fs / spec.time_step_fs
+        seconds += lengths / 1000 / result.nanoseconds_per_day * 86_400 * (count_atoms(spec) or atoms) / atoms
+    return (
+        f"A trial run of {result.production_ps:g} ps made {result.nanoseconds_per_day:.1f} ns/day on"
+        f" {counted(trial.resources.cores, 'core')}: {counted(len(specs), 'simulation')} will take about"
+        f" {clock(seconds)} one after the other, {seconds * trial.resources.cores / 3600:.1f} core-hours."
+    )
 
 
 def _why(job: JobResult) -> str:

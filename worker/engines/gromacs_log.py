@@ -17,6 +17,7 @@ _ERROR_HEADS = (
     "Inconsistency in user input:",
     "ERROR ",
     "File input/output error:",
+    "Internal error (bug):",
 )
 _BLOW_UP = (
     "LINCS WARNING",
@@ -26,6 +27,8 @@ _BLOW_UP = (
     "moved more than the distance",
     "Step size too small, or no change in energy",
     "which is not finite",
+    "which is extremely high",
+    "potential energy is nan",
 )
 _SMALL_BOX = (
     "longer than half the shortest box vector",

@@ -1,4 +1,4 @@
-"""Fetching the files that a job works on: late, changed, missing."""
+"""Fetching the files that a job works on, late, changed or missing; and keeping checkpoints without copying twice."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from tasks import workspace as files
 from tasks.errors import InputError
 from tasks.jobspec import InputFile
-from worker.staging import fetch_inputs
+from worker.engines.base import Snapshot
+from worker.staging import CheckpointStager, fetch_inputs
 
 CONTENT = b"orbitals" * 1000
 
@@ -74,3 +76,28 @@ def test_a_missing_or_changed_file_is_refused_by_name(tmp_path: Path, content: b
     assert "files/a/orbitals.molden" in str(refused.value)
     assert "is missing, or is not what it was" in str(refused.value)
     assert not (tmp_path / "inputs/wavefunction").exists()
+
+
+def test_a_file_that_did_not_change_since_the_last_checkpoint_is_linked_not_copied(tmp_path: Path) -> None:
+    scratch, folder = tmp_path / "scratch", tmp_path / "workspace" / "jobs" / "a1"
+    scratch.mkdir()
+    folder.mkdir(parents=True)
+    still, moving = scratch / "run.tpr", scratch / "run.cpt"
+    still.write_bytes(b"large")
+    stager = CheckpointStager(tmp_path / "workspace", folder, 0, files.idle)
+    staged = []
+    for number in range(4):
+        (scratch / "new").write_bytes(b"checkpoint %d" % number)
+        (scratch / "new").replace(moving)
+        staged.append(stager.stage(Snapshot(files=(still, moving), text="")))
+        assert stager.stage(Snapshot(files=(still, moving), text="")) is None
+    assert [one.number for one in staged if one] == [1, 2, 3, 4]
+    newest = staged[-1]
+    assert newest
+    for artifact in newest.files:
+        assert files.intact(artifact, tmp_path / "workspace")
+    # Only the newest two are kept, and they share what did not change.
+    kept = sorted((folder / "checkpoints").iterdir())
+    assert [path.name for path in kept] == ["000003", "000004"]
+    assert len({(path / "run.tpr").stat().st_ino for path in kept}) == 1
+    assert len({(path / "run.cpt").stat().st_ino for path in kept}) == 2

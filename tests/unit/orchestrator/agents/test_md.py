@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from orchestrator.agents import JobResult
+from orchestrator.agents import AGENTS, JobResult
 from tasks.dynamics import DynamicsSpec
 from tasks.results import Diffusion, DynamicsResult, Failure, Measured
 from tasks.specs import AnySpec
@@ -83,3 +83,20 @@ def test_a_run_without_any_result_says_why(workspace: Path) -> None:
     (spec,) = walk.begin(2).specs
     failed = replace(result(spec, workspace, 0), state="CANCELLED", result=None, artifacts=())
     assert walk.end(2, [failed]).error == f"{spec.label} failed: was cancelled"
+
+
+def test_a_long_simulation_begins_with_a_trial_that_tells_how_long_it_will_take(workspace: Path) -> None:
+    walk = Walk("MD of 8 TMA hydroxide pairs in water at 300 and 320 K for 10 ns", workspace)
+    agent, step = AGENTS["md_agent"], walk.step(2)
+    (trial,) = agent.plan_jobs(step, walk.context).specs
+    assert isinstance(trial, DynamicsSpec)
+    assert (trial.label, trial.production_ps, trial.time_step_fs) == ("trial run", 5, 2)
+    ran = result(trial, workspace, 0)
+    assert isinstance(ran.result, DynamicsResult)
+    quick = replace(ran, result=ran.result.model_copy(update={"nanoseconds_per_day": 102.0}))
+    work = agent.interpret(step, walk.context, [quick])
+    assert [spec.production_ps for spec in work.specs if isinstance(spec, DynamicsSpec)] == [10_000, 10_000]
+    # Twice 10.2 ns at 102 ns/day are 0.2 days: 4.8 h on two cores.
+    assert work.finding and "will take about 4:48:00 one after the other, 9.6 core-hours" in work.finding.summary
+    failed = replace(ran, state="FAILED", result=None, failure=Failure(error_class="blow_up", message="It blew up."))
+    assert agent.interpret(step, walk.context, [failed]).error == "the trial run failed: It blew up [blow_up]"
