@@ -184,6 +184,7 @@ class Supervisor:
             inputs=inputs if spec.inputs else None,
             children=read_children(self.store, record.parked_on) if record.parked_on else None,
             corrections=record.corrections,
+            failures=record.failures,
         )
         return Attempt(
             pulse=pulse,

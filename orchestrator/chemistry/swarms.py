@@ -44,4 +44,5 @@ def complete_evaluation(spec: EvaluationSpec, max_atoms: int = DEFAULT_MAX_ATOMS
         if identity.multiplicity != 1:
             raise InputError(f"{field}.smiles", one.smiles, "is a radical", "Compute it as a quantum job.")
         check_composition(one.smiles, one.xyz, max_atoms, f"{field}.xyz")
-    return spec if spec.label else spec.model_copy(update={"label": f"{len(spec.molecules)} molecules"})
+    count = len(spec.molecules)
+    return spec.model_copy(update={"label": spec.label or f"{count} molecule{'s' if count > 1 else ''}"})

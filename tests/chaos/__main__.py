@@ -16,9 +16,9 @@ from redis.exceptions import RedisError
 
 from tasks import listing
 from tasks.errors import Unreachable
-from tasks.results import QuantumResult
+from tasks.results import QuantumResult, SwarmResult
 from tests.chaos.director import Director
-from tests.chaos.load import QUANTUM, Load
+from tests.chaos.load import COMPARED, Load
 from tests.chaos.schedule import schedule
 from tests.chaos.verdict import Verdict, judge, judge_host, table
 from tests.chaos.world import World
@@ -66,9 +66,9 @@ def perform(director: Director, seconds: float) -> Verdict:
     world, load = director.world, director.load
     load.undisturbed()
     until(director, REFERENCE_SECONDS, "jobs")
-    for name in QUANTUM:
+    for name in COMPARED:
         record = world.store.run(listing.job(f"ref-{name}"))
-        if record and isinstance(record.result, QuantumResult):
+        if record and isinstance(record.result, QuantumResult | SwarmResult):
             director.references[name] = record.result
     director.perform(seconds)
     until(director, SETTLE_SECONDS, "all")

@@ -9,7 +9,7 @@ from typing import Any
 
 from tasks import batches, runs
 from tasks.batches import NewJob, Owner
-from tasks.results import ProgramResult, QuantumResult
+from tasks.results import ProgramResult, QuantumResult, SwarmResult
 from tasks.specs import parse_spec
 from tasks.store import Store
 
@@ -27,13 +27,20 @@ def _quantum(xyz: str, **more: object) -> Spec:
     return {"molecule": {"xyz": xyz}, "charge": 0, "multiplicity": 1, **more}
 
 
-#: each is computed once without being disturbed; every other result must agree with that one
+#: every result must agree with the undisturbed one
 QUANTUM: dict[str, Spec] = {
     "xtb-water": _quantum(_BENT_WATER, method="GFN2-xTB", engine="xtb", task="optimisation"),
     "xtb-methanol": _quantum(_METHANOL, method="GFN2-xTB", engine="xtb", task="optimisation"),
     "pyscf-hydrogen": _quantum(_HYDROGEN, method="HF", basis="STO-3G", engine="pyscf"),
     "pyscf-water": _quantum(_WATER, method="HF", basis="STO-3G", engine="pyscf"),
 }
+#: a swarm and its evaluations: as every job that waits for others, it must end as the undisturbed one does
+SWARM: Spec = {
+    "kind": "swarm", "families": ["tetraalkylammonium"], "substituents": ["methyl", "ethyl", "propyl"],
+    "particles": 4, "steps": 3, "seed": 3, "relax": False, "resources": {"memory_mb": 1000},
+}  # fmt: skip
+#: each is computed once without being disturbed
+COMPARED: dict[str, Spec] = {**QUANTUM, "swarm": SWARM}
 #: steps of a countdown, its pause in seconds
 _COUNTDOWNS = ((20, 0.1), (60, 0.1), (100, 0.1), (30, 0.2))
 
@@ -78,8 +85,8 @@ class Load:
         self.jobs.update({id_: name for id_, (_, name) in specs.items()})
 
     def undisturbed(self) -> None:
-        """Ask for one job of each quantum spec, to be compared with."""
-        self.batch({f"ref-{name}": (spec, name) for name, spec in QUANTUM.items()})
+        """Ask for one job of each spec that is compared."""
+        self.batch({f"ref-{name}": (spec, name) for name, spec in COMPARED.items()})
 
     def more(self) -> None:
         """Ask for a few jobs, or a run."""
@@ -93,8 +100,8 @@ class Load:
                 steps, pause = self.draw.choice(_COUNTDOWNS)
                 specs[id_] = (countdown(steps, pause), steps)
             else:
-                name = self.draw.choice(sorted(QUANTUM))
-                specs[id_] = (QUANTUM[name], name)
+                name = self.draw.choice(sorted(COMPARED))
+                specs[id_] = (COMPARED[name], name)
         self.batch(specs)
 
     def _run(self) -> None:
@@ -106,7 +113,7 @@ class Load:
         self.runs[run] = f"{jobs} SUCCEEDED"
 
 
-def difference(name: str | int, result: object, references: dict[str, QuantumResult]) -> str:
+def difference(name: str | int, result: object, references: dict[str, QuantumResult | SwarmResult]) -> str:
     """Say in what a result differs from the uninterrupted one; empty: in nothing."""
     if isinstance(name, int):
         expected = {"sum": str(sum(range(name + 1)))}
@@ -115,7 +122,10 @@ def difference(name: str | int, result: object, references: dict[str, QuantumRes
         return f"gave {result}, not {expected}"
     if name not in references:
         return f"there is no uninterrupted {name} to compare with"
+    reference = references[name]
+    if isinstance(reference, SwarmResult):
+        return "" if result == reference else f"{name}: gave {result}, not {reference}"
     if not isinstance(result, QuantumResult):
         return f"gave {result}"
-    by = abs(result.energy_hartree - references[name].energy_hartree)
+    by = abs(result.energy_hartree - reference.energy_hartree)
     return "" if by <= 1e-6 else f"{name}: {result.energy_hartree} Eh, off by {by:.2e} Eh"

@@ -55,6 +55,8 @@ class Bench(Generic[Spec]):
         What became of the jobs that the job waited for last, in their order; None: it has not waited yet.
     corrections
         What was changed after failures of this and earlier attempts, in that order.
+    failures
+        How many earlier attempts failed by themselves; those that were interrupted do not count.
     """
 
     spec: Spec
@@ -65,6 +67,7 @@ class Bench(Generic[Spec]):
     inputs: Path | None = None
     children: Sequence[Child] | None = None
     corrections: tuple[Correction, ...] = ()
+    failures: int = 0
 
     def changed(self, name: str, default: Change) -> Change:
         """Give a setting as the newest correction of it left it, else the default."""

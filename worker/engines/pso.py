@@ -76,7 +76,8 @@ class ParticleSwarm(Engine[AnyOfIts]):
             job = SwarmJob(spec=bench.spec, returned=returned).model_dump_json()
         else:
             program, kept = "evaluation", _DONE_FILE
-            job = canonical_json({"spec": dump_spec(bench.spec), "memory_mb": bench.memory_mb})
+            facts = {"memory_mb": bench.memory_mb, "failures": bench.failures}
+            job = canonical_json({"spec": dump_spec(bench.spec), **facts})
         common.write_atomically(bench.scratch / common.JOB_FILE, job)
         if bench.restart and (bench.restart / kept).is_file():
             shutil.copyfile(bench.restart / kept, bench.scratch / kept)

@@ -2,7 +2,7 @@
 
 Run as ``python -m worker.programs.evaluation_job job.json``. Each molecule is computed by the program of the engine
 ``xtb``, so that the numbers are those of a quantum job. After each molecule the results so far are a restart point; a
-molecule that ended the program twice is passed over and said to have done so.
+molecule at which the program failed twice is passed over and said to have done so.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from worker.programs.swarm_molecules import broken_bond
 from worker.programs.swarm_request import LEVEL
 
 DONE_FILE = "done.json"
-#: how often a molecule is begun before it counts as one that ends the program
-_TRIES = 2
+#: how often the program may fail at a molecule before it is passed over
+_FAILURES = 2
 
 
 class Done(BaseModel):
@@ -32,17 +32,18 @@ class Done(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     evaluated: tuple[Evaluated, ...] = ()
-    #: how often each molecule was begun that is not done
+    #: the molecule that is being computed, with the failures that the job had when it was begun
     begun: dict[str, int] = Field(default_factory=dict)
 
 
 class EvaluationJob(BaseModel):
-    """The job file: the spec, and the memory that the program may use."""
+    """The job file: the spec, the memory that the program may use, and how many attempts have failed."""
 
     model_config = ConfigDict(frozen=True)
 
     spec: EvaluationSpec
     memory_mb: int
+    failures: int = 0
 
 
 def evaluate(candidate: Candidate, job: EvaluationJob, folder: Path) -> Evaluated:
@@ -97,13 +98,14 @@ def calculate(job: EvaluationJob, desk: Desk) -> EvaluationResult:
         if time.monotonic() - began > job.spec.limit_seconds:
             not_reached.append(smiles)
             continue
-        tries = done.begun.get(smiles, 0) + 1
+        # Being interrupted is no failure: a molecule is not blamed for what befell its worker.
+        first = done.begun.get(smiles, job.failures)
         desk.progress(Progress(text=f"molecule {number} of {len(molecules)}", step=number, total=len(molecules)))
         say(f"EVALUATING {number} of {len(molecules)}: {smiles}")
-        if tries > _TRIES:
-            known[smiles] = Evaluated(smiles=smiles, error=f"ended the program {_TRIES} times")
+        if job.failures - first >= _FAILURES:
+            known[smiles] = Evaluated(smiles=smiles, error=f"ended the program {_FAILURES} times")
         else:
-            done = done.model_copy(update={"begun": {smiles: tries}})
+            done = done.model_copy(update={"begun": {smiles: first}})
             write_atomically(path, done.model_dump_json())
             known[smiles] = evaluate(candidate, job, desk.folder)
         done = Done(evaluated=tuple(known.values()))

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
-from typing import NoReturn
 
 import numpy as np
 
@@ -64,7 +63,6 @@ class Search:
     def step(self) -> None:
         """Evaluate the present positions, take their scores, and move on."""
         smiles = [canonical(self.spec.encoding.decode(position)) for position in self.swarm.positions]
-        known = len(self.state.evaluated)
         before = sum(row.new_evaluations for row in self.state.history)
         self._look_at(smiles)
         if self.spec.computed:
@@ -123,20 +121,29 @@ class Search:
 
     # ---- evaluations
 
-    def _wait(self, missing: Sequence[str]) -> NoReturn:
-        """Ask for evaluations, and end the program: the job is parked until they are there."""
+    def _wait(self, missing: Sequence[str]) -> None:
+        """Ask for evaluations, and end the program: the job is parked until they are there.
+
+        Returns only if none of the molecules has a structure that could be computed.
+        """
+        structures, met = {}, dict(self.state.evaluated)
+        for smiles in missing:
+            try:
+                structures[smiles] = structure(smiles)
+            except InputError as error:
+                met[smiles] = Evaluated(smiles=smiles, error=str(error))
+        self.state = self.state.with_changes(evaluated=met)
+        if not structures:
+            return
         waiting = self.state.waiting
         if waiting is None:
             name = f"g{self.state.iteration + 1}"
-            waiting = Waiting(name=name, jobs=_divided(missing, self.spec.evaluation_jobs))
+            waiting = Waiting(name=name, jobs=_divided(list(structures), self.spec.evaluation_jobs))
             self.state = self.state.with_changes(waiting=waiting)
             self.save()
-        jobs = []
-        for group in waiting.jobs:
-            try:
-                jobs.append(tuple(Candidate(smiles=s, xyz=structure(s), charge=charge(s)) for s in group))
-            except InputError as error:
-                raise JobFailed(Failure(error_class="bad_input", message=str(error), permanent=True)) from error
+        jobs = [
+            tuple(Candidate(smiles=s, xyz=structures[s], charge=charge(s)) for s in group) for group in waiting.jobs
+        ]
         request = Request(name=waiting.name, jobs=tuple(jobs))
         write_atomically(self.desk.folder / REQUEST_FILE, request.model_dump_json())
         total, count = self.spec.steps, sum(map(len, waiting.jobs))
@@ -255,7 +262,7 @@ def _out_of_time(step: int, late: Sequence[str], seconds: int) -> Failure:
         message=f"Step {step} was repeated once after it had timed out, and {len(late)} molecules were again not"
         f" reached within {seconds} s.",
         evidence=tuple(late[:10]),
-        remedy="Raise step_seconds or evaluation_jobs, or lower max_heavy_atoms; then go on from its state.json.",
+        remedy="Raise step_seconds or evaluation_jobs, or lower max_heavy_atoms; then go on from its checkpoint.",
         permanent=True,
     )
 

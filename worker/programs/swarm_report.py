@@ -81,24 +81,40 @@ def progress_figure(spec: SwarmSpec, state: State) -> bytes:
 
 def structures_figure(spec: SwarmSpec, best: Sequence[Ranked]) -> bytes:
     """Draw the best candidates with rank, score and properties as PNG."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+    from matplotlib.image import imread
+
+    columns = min(4, len(best))
+    lines = -(-len(best) // columns)
+    figure = Figure(figsize=(2.6 * columns, 2.9 * lines), dpi=160, facecolor="white", layout="constrained")
+    FigureCanvasAgg(figure)
+    for number, one in enumerate(best, 1):
+        axes = figure.add_subplot(lines, columns, number)
+        axes.imshow(imread(io.BytesIO(_drawing(one.smiles))))
+        axes.set_xticks([])
+        axes.set_yticks([])
+        axes.spines[:].set_visible(False)
+        axes.set_title(f"{number}. score {one.score:.3f}", fontsize=10, color="#b5472f")
+        shown = [(PROPERTIES[o.property], one.values[o.property]) for o in spec.objectives]
+        values = "\n".join(f"{p.title} {value:.2f} {p.unit}".rstrip().replace("-", "−", 1) for p, value in shown)
+        axes.set_xlabel(values, fontsize=8, color="#444444")
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", metadata={"Software": None})
+    return buffer.getvalue()
+
+
+def _drawing(smiles: str) -> bytes:
+    """Draw one molecule as PNG, all at the same scale."""
     from rdkit import Chem
     from rdkit.Chem import rdDepictor
     from rdkit.Chem.Draw import rdMolDraw2D
 
-    molecules, legends = [], []
-    for number, one in enumerate(best, 1):
-        mol = Chem.MolFromSmiles(one.smiles)
-        rdDepictor.Compute2DCoords(mol)
-        molecules.append(mol)
-        shown = [(PROPERTIES[o.property], one.values[o.property]) for o in spec.objectives]
-        values = ", ".join(f"{p.title} {value:.2f} {p.unit}".rstrip() for p, value in shown[:3])
-        legends.append(f"{number}. score {one.score:.3f}\n{values}")
-    columns = min(4, len(molecules))
-    lines = -(-len(molecules) // columns)
-    width, height = 420, 330
-    drawing = rdMolDraw2D.MolDraw2DCairo(columns * width, lines * height, width, height)
+    mol = Chem.MolFromSmiles(smiles)
+    rdDepictor.Compute2DCoords(mol)
+    drawing = rdMolDraw2D.MolDraw2DCairo(480, 400)
     options: Any = drawing.drawOptions()
-    options.legendFontSize, options.legendFraction, options.padding = 18, 0.3, 0.06
-    drawing.DrawMolecules(molecules, legends=legends)
+    options.fixedBondLength, options.bondLineWidth = 55, 3
+    drawing.DrawMolecule(mol)
     drawing.FinishDrawing()
     return bytes(drawing.GetDrawingText())

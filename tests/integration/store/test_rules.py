@@ -130,6 +130,8 @@ def test_3_park_on_a_complete_batch_queues_the_parent_at_once(world: World) -> N
     for kid in ("kid-1", "kid-2"):
         world.succeed(world.start(kid))
     assert world.park(token, "kids").state is JobState.QUEUED
+    parked = world.job(token.job)
+    assert parked.parked_on == "kids", "its next attempt reads what became of them"
     assert world.start("parent").attempt == 2
 
 

@@ -215,7 +215,10 @@ def test_a_step_that_times_out_twice_fails_and_is_not_counted(tmp_path: Path) ->
     assert "step_seconds" in failure.remedy
 
 
-def test_evaluations_go_on_after_the_molecules_that_are_done(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("failures", "blamed"), [(1, False), (2, True)])
+def test_evaluations_go_on_after_the_molecules_that_are_done_and_pass_over_one_that_ends_the_program(
+    failures: int, blamed: bool, tmp_path: Path
+) -> None:
     pso = engine()
     smiles = [TMA, DMP, "CC[N+](C)(C)C"]
     spec = EvaluationSpec(
@@ -225,16 +228,16 @@ def test_evaluations_go_on_after_the_molecules_that_are_done(tmp_path: Path) -> 
     )
     restart = tmp_path / "restart"
     restart.mkdir()
-    done = {"evaluated": [{"smiles": TMA, "values": {"lumo_ev": 1.5}}], "begun": {DMP: 2}}
+    done = {"evaluated": [{"smiles": TMA, "values": {"lumo_ev": 1.5}}], "begun": {DMP: 0}}
     (restart / "done.json").write_text(json.dumps(done))
-    bench = swarm_bench(spec, tmp_path / "again", restart=restart)
+    bench = swarm_bench(spec, tmp_path / "again", restart=restart, failures=failures)
     exits = harness.run(pso, bench)
     assert pso.ended_well(bench, exits)
     result = pso.collect(bench).result
     assert isinstance(result, EvaluationResult)
     first, second, third = result.molecules
     assert first.values == {"lumo_ev": 1.5}
-    assert second.error == "ended the program 2 times"
+    assert second.error == ("ended the program 2 times" if blamed else "")
     assert third.values["lumo_ev"] == pytest.approx(-3, abs=1.5)
 
 
