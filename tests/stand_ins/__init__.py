@@ -1,1 +1,4 @@
-"""Small programs that behave as those do that cannot be had here; each says which manual it follows."""
+"""Small programs of ours that stand in for what cannot be had here: they imitate a program's process, not its science.
+
+Each is named for what it stands in for. Nothing outside of ``tests`` runs or imports them.
+"""
