@@ -17,13 +17,13 @@ from redis.exceptions import RedisError
 from orchestrator.agents import AGENTS, Agent
 from orchestrator.apart import Apart
 from orchestrator.graph import Planner, RunCancelled, Supervisor
-from orchestrator.migrations import migrate
 from orchestrator.planning.decide import make_plan
 from orchestrator.saver import FencedSaver, run_config
 from orchestrator.state import SCHEMA_VERSION, RunState
 from orchestrator.steps import open_batches
+from orchestrator.workspace_proof import holds_proof, read_token
 from tasks import records, runs
-from tasks.errors import LeaseLost, SimrelayError, Unreachable
+from tasks.errors import LeaseLost, Refused, SimrelayError, Unreachable
 from tasks.faults import fault_point
 from tasks.runs import Held
 from tasks.settings import Settings
@@ -37,6 +37,9 @@ AT_ONCE = 16
 POLL_SECONDS = 1.0
 #: how long runs that are under way may go on after a stop was asked for
 STOP_SECONDS = 5.0
+
+#: what is in a run's way, but will not always be: Redis away or full, a workspace that cannot be read or written
+_PASSING = (Unreachable, Refused, RedisError, OSError)
 
 
 class Holder:
@@ -56,6 +59,8 @@ class Holder:
         self.apart = Apart()
         self.supervisor = Supervisor(settings=settings, store=store, agents=agents, plan=plan, apart=self.apart)
         self.graph: CompiledStateGraph[RunState] | None = None
+        #: token of the workspace (``workspace_proof``); empty until an orchestrator has made one
+        self.token = ""
         self.driving: set[asyncio.Task[None]] = set()
 
     async def setup(self) -> None:
@@ -100,7 +105,17 @@ class Holder:
             await asyncio.gather(listener, stopping, *self.driving, return_exceptions=True)
             self.apart.close()
 
+    async def _sees_workspace(self) -> bool:
+        """Look before each claim: what a run writes must not land where a mount is gone."""
+        self.token = self.token or await read_token(self.store, self.settings)
+        if not self.token or holds_proof(self.settings, self.token):
+            return True
+        log.warning("workspace_not_seen", orchestrator=self.id, workspace=str(self.settings.workspace))
+        return False
+
     async def _claim_all(self) -> None:
+        if not await self._sees_workspace():
+            return
         while len(self.driving) < AT_ONCE:
             held = await self.store.run(runs.claim(self.id, self.settings))
             if held is None:
@@ -131,6 +146,8 @@ class Holder:
         try:
             await asyncio.wait({work})
             await self._look_at_end(held, work)
+            if work.cancelled() and keeping.done() and keeping.result():
+                await self._end_cancelled(held)
         except asyncio.CancelledError:  # this orchestrator stops
             work.cancel()
             await asyncio.wait({work})
@@ -144,12 +161,21 @@ class Holder:
         error = None if work.cancelled() else work.exception()
         if error is not None:
             log.warning("run_left", run=held.id, epoch=held.epoch, error=f"{type(error).__name__}: {error}")
-        if isinstance(error, Unreachable | RedisError | OSError):
+        if isinstance(error, _PASSING):
             await asyncio.sleep(self.settings.beat_seconds)
-            await self._give_back(held)
+            await self._give_back(held, str(error))
 
-    async def _keep(self, held: Held, work: asyncio.Task[None]) -> None:
-        """Renew the lease; stop the work when it is lost, or cannot be proven for one whole lease."""
+    async def _end_cancelled(self, held: Held) -> None:
+        try:
+            await self._end(held, records.RunState.CANCELLED)
+        except (LeaseLost, Unreachable, RedisError) as error:  # whoever claims it next finds the cancel in its inbox
+            log.warning("cancel_not_ended", run=held.id, epoch=held.epoch, error=str(error))
+
+    async def _keep(self, held: Held, work: asyncio.Task[None]) -> bool:
+        """Renew the lease; stop the work when it is lost, or cannot be proven for one whole lease.
+
+        True: the work was stopped since the run is to be cancelled.
+        """
         clock = asyncio.get_running_loop().time
         renewed = clock()
         while not work.done():
@@ -160,21 +186,20 @@ class Holder:
             except LeaseLost as error:
                 log.warning("lease_lost", run=held.id, epoch=held.epoch, error=str(error))
                 work.cancel()
-                return
+                return False
             except (Unreachable, RedisError):
                 if clock() - renewed > self.settings.lease_seconds:
                     work.cancel()
-                    return
+                    return False
                 continue
             if cancelled:
                 work.cancel()
-                await asyncio.wait({work})
-                await self._end(held, records.RunState.CANCELLED)
-                return
+                return True
+        return False
 
-    async def _give_back(self, held: Held) -> None:
+    async def _give_back(self, held: Held, why: str = "") -> None:
         try:
-            await self.store.run(runs.release(held.id, held.epoch, records.RunState.QUEUED))
+            await self.store.run(runs.release(held.id, held.epoch, records.RunState.QUEUED, error=why))
         except (LeaseLost, Unreachable, RedisError):
             log.info("run_not_given_back", run=held.id, epoch=held.epoch)
 
@@ -199,7 +224,7 @@ class Holder:
             await self._advance(held)
         except RunCancelled:
             await self._end(held, records.RunState.CANCELLED)
-        except (LeaseLost, Unreachable, RedisError, OSError):
+        except (LeaseLost, *_PASSING):
             raise  # nothing that was written counts, or nothing can be: the lease ends by itself
         except SimrelayError as error:
             await self._end(held, records.RunState.FAILED, error=str(error))
@@ -212,14 +237,10 @@ class Holder:
         """Invoke the graph until the run ends or waits."""
         assert self.graph
         config = run_config(held.id, held.epoch)
-        if held.record.interrupts and held.inbox and held.record.state_version == SCHEMA_VERSION:
+        if held.record.interrupts and held.inbox:
             # The common case, without reading the checkpoint twice: nothing has touched it since it was left waiting.
             await self.graph.ainvoke(_look_again(held.record.interrupts), config, durability="sync")
         snapshot = await self.graph.aget_state(config)
-        if changes := migrate(snapshot.values):
-            # As if dispatch had just been done: what comes next follows from the state alone.
-            await self.graph.aupdate_state(config, changes, as_node="dispatch")
-            snapshot = await self.graph.aget_state(config)
         while True:
             if snapshot.values and not snapshot.next:
                 state = RunState.model_validate(snapshot.values)
@@ -271,7 +292,6 @@ class Holder:
                 records.RunState.WAITING,
                 awaits=awaits,
                 interrupts=[pending.id for pending in snapshot.interrupts],
-                state_version=state.schema_version,
             )
         )
         fault_point("after_release")

@@ -26,7 +26,9 @@ from langgraph.checkpoint.redis.base import REDIS_KEY_SEPARATOR
 from langgraph.checkpoint.redis.key_registry import WRITE_KEYS_ZSET_PREFIX, CheckpointKeyRegistry
 from langgraph.checkpoint.redis.util import to_storage_safe_id, to_storage_safe_str
 from langgraph.checkpoint.serde.types import INTERRUPT
+from langgraph.constants import START
 
+from orchestrator.migrations import migrate
 from orchestrator.serde import LosslessSerializer
 from tasks import runs
 from tasks.errors import LeaseLost
@@ -47,6 +49,17 @@ def _text(value: Any) -> str:
     return orjson.dumps(value).decode()
 
 
+def _carried_forward(checkpoint: Checkpoint) -> Checkpoint:
+    values, versions = checkpoint["channel_values"], checkpoint["channel_versions"]
+    changes = migrate(values)
+    if START in values:  # the first checkpoint holds the state as input that no node has read yet
+        changes[START] = {**values[START], **migrate(values[START])}
+    known = versions.get("schema_version") or versions.get(START)
+    # A channel without a version would be left out of the next checkpoint.
+    new: ChannelVersions = dict.fromkeys(changes, known) if known else {}
+    return {**checkpoint, "channel_values": {**values, **changes}, "channel_versions": {**new, **versions}}
+
+
 class FencedSaver(AsyncRedisSaver):
     """LangGraph's saver with every write fenced by the run's epoch."""
 
@@ -63,7 +76,15 @@ class FencedSaver(AsyncRedisSaver):
         return str(configurable["thread_id"]), int(configurable["epoch"])
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        """Read a checkpoint with its pending writes in one call; the newest if the config names none."""
+        """Read a checkpoint with its pending writes in one call; the newest if the config names none.
+
+        What an older version wrote comes as this version has it, and is stored so with the next checkpoint.
+
+        Raises
+        ------
+        NewerState
+            If it was written by a newer version.
+        """
         run = str(config["configurable"]["thread_id"])
         namespace = config["configurable"].get("checkpoint_ns", "")
         identity = config["configurable"].get("checkpoint_id", "")
@@ -85,7 +106,9 @@ class FencedSaver(AsyncRedisSaver):
         return CheckpointTuple(
             config={"configurable": {**here, "checkpoint_id": document["checkpoint_id"]}},
             # Sent tasks stand in a channel of their own since checkpoints of version 4, not in pending sends.
-            checkpoint=self._load_checkpoint(stored, self._recursive_deserialize(stored.get("channel_values", {})), []),
+            checkpoint=_carried_forward(
+                self._load_checkpoint(stored, self._recursive_deserialize(stored.get("channel_values", {})), [])
+            ),
             metadata=orjson.loads(document["metadata"]),
             parent_config={"configurable": {**here, "checkpoint_id": parent}} if parent else None,
             pending_writes=self._load_writes(self.serde, {(w["task_id"], str(w["idx"])): w for w in pending}),

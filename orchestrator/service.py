@@ -27,6 +27,7 @@ from orchestrator.workspace_proof import prove_workspace
 from tasks.celery_app import make_app, publisher
 from tasks.errors import ConfigurationError, Unreachable
 from tasks.logs import configure_logging
+from tasks.protocol import Member, join, part
 from tasks.reconcile import reconcile
 from tasks.search import ensure_index
 from tasks.settings import Settings
@@ -58,6 +59,8 @@ def run_service(settings: Settings) -> None:
         If no Redis is named.
     Unreachable
         If that Redis does not answer.
+    OtherProtocol
+        If this version does not fit the installation's.
     """
     if not settings.redis_url.get_secret_value():
         raise ConfigurationError(
@@ -78,9 +81,11 @@ async def _serve(settings: Settings) -> None:
     await _wait_for_redis(store, stop)
     if stop.is_set():
         return
+    orchestrator_id = f"{socket.gethostname().split('.')[0]}-{secrets.token_hex(4)}"
+    member = Member(kind="orchestrator", id=orchestrator_id)
+    await store.run(join(member, settings))
     await prove_workspace(store, settings)
     await ensure_index(store)
-    orchestrator_id = f"{socket.gethostname().split('.')[0]}-{secrets.token_hex(4)}"
     holder = Holder(settings, store, orchestrator_id)
     apart = Apart(min(os.cpu_count() or 1, _MOST_PROCESSES))
     api = Api(
@@ -90,11 +95,25 @@ async def _serve(settings: Settings) -> None:
         intake=Intake(settings, store, apart),
         token=secret(settings.home, API_TOKEN),
     )
+    loops = (holder.run(stop), reconcile(store, celery, settings, stop), _stay(store, member, stop))
     try:
-        await _run_all(settings, stop, make_api(api), holder.run(stop), reconcile(store, celery, settings, stop))
+        await _run_all(settings, stop, make_api(api), *loops)
     finally:
         apart.close()
+    with contextlib.suppress(Unreachable):
+        await store.run(part(member))
     await store.client.aclose()
+
+
+async def _stay(store: AsyncStore, member: Member, stop: asyncio.Event) -> None:
+    """Say at every beat that this orchestrator lives; raises OtherProtocol if it has been overtaken meanwhile."""
+    while not stop.is_set():
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(stop.wait(), store.settings.beat_seconds)
+        try:
+            await store.run(join(member, store.settings))
+        except Unreachable as error:
+            log.warning("join_failed", orchestrator=member.id, error=str(error))
 
 
 async def _wait_for_redis(store: AsyncStore, stop: asyncio.Event) -> None:

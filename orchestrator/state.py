@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from tasks.jobspec import InputFile
 from tasks.results import Artifact
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 #: the most entries that a run's history keeps
 HISTORY_CAP = 200
 #: the agent that merges what the others found out
@@ -93,7 +93,7 @@ class Goal(Part):
     protocol: str = ""
     #: resources of each job; None: the defaults
     cores: int | None = None
-    memory: str | None = None
+    memory_mb: int | None = None
     #: of an analysis of orbitals: what is wanted, and of which orbitals
     analyses: tuple[str, ...] = ()
     orbitals: tuple[str, ...] = ()

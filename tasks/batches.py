@@ -182,12 +182,17 @@ def _submit(
             case "incomplete":
                 raise Conflict(f"batch {batch} holds {reply.details['jobs']} of {reply.details['count']} jobs")
             case "full":
-                used, limit = reply.details["used"] / 2**20, reply.details["limit"] / 2**20
-                raise Refused(f"Redis uses {used:.0f} of {limit:.0f} MB: no new jobs until there is room again")
+                raise memory_short(reply, "jobs")
         return int(reply.details["created"])
 
     times = admission(settings)
     return call("submit", batch, *owner.token, MEMORY_SHARE, json.dumps(rows), *times, opening, read=read)
+
+
+def memory_short(reply: Reply, what: str) -> Refused:
+    """Give the error of a script that found Redis too full for something new."""
+    used, limit = reply.details["used"] / 2**20, reply.details["limit"] / 2**20
+    return Refused(f"Redis uses {used:.0f} of {limit:.0f} MB: no new {what} until there is room again")
 
 
 def admission(settings: Settings) -> tuple[int, int]:

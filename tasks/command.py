@@ -21,6 +21,8 @@ from tasks.errors import ConfigurationError, SimrelayError
 _GROUP = "simrelay.commands"
 _WORKER = "worker"
 _ROOMS = ("tasks", "worker", "orchestrator")
+#: commands of the worker that stand at the top, since they are about this host and not about its worker
+_OF_HOST = {"doctor": "Tell what this host is able to compute, and what is wrong."}
 _INTERRUPTED = 130
 _WORKER_HELP = "Serve jobs on this host, find its engines, or list all workers."
 
@@ -77,15 +79,26 @@ def build(arguments: Sequence[str]) -> TyperGroup:
     asked = next((word for word in arguments if not word.startswith("-")), "")
     following = arguments[list(arguments).index(asked) + 1 :] if asked else ()
     # `worker list` is the service's; only what is the worker's own has to load the worker.
-    own = asked == _WORKER and not any(word in more for word in following[:1])
+    own = asked in _OF_HOST or (asked == _WORKER and not any(word in more for word in following[:1]))
     group = _load(_WORKER) if own else _placeholder()
     if group is None:
         raise NotInstalled(_WORKER)
     group.commands.update(more)
     root.commands[_WORKER] = group
+    for name, text in _OF_HOST.items():
+        root.commands[name] = group.commands.pop(name) if name in group.commands else _promise(name, text)
     if not orchestrator and asked and asked not in root.commands:
         raise NotInstalled("orchestrator")
     return root
+
+
+def _promise(name: str, text: str) -> TyperGroup:
+    """Give a command for the list of commands that is not loaded."""
+    app = _new(text)
+    app.callback()(lambda: None)
+    promised = typer.main.get_group(app)
+    promised.name = name
+    return promised
 
 
 def _placeholder() -> TyperGroup:

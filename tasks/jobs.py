@@ -151,10 +151,6 @@ def finish(
 
 
 Requeue = Literal["failed", "preempted", "walltime", "host"]
-#: attempts in a row that fail before their program starts, after which a worker is quarantined
-QUARANTINE_AFTER = 3
-#: hosts on which a job may fail before its program starts until that counts as the job's own failure
-FAULT_HOSTS = 3
 
 
 def requeue(
@@ -162,7 +158,8 @@ def requeue(
 ) -> Call[Ended]:
     """Give a job back without a result; ``failed`` uses up its failure budget, the others do not.
 
-    ``host``: its program did not start, by the host's fault; a worker that does nothing else is quarantined.
+    ``host``: by the host's fault; a worker that does nothing else is quarantined. A failure of class ``host`` (disks)
+    is never held against the job; any other is once several hosts agree, or the same one has started other jobs since.
     """
     return call(
         "requeue",
@@ -174,8 +171,8 @@ def requeue(
         round(delay_seconds * 1000),
         settings.failure_budget,
         *admission(settings),
-        QUARANTINE_AFTER,
-        FAULT_HOSTS,
+        settings.quarantine_after,
+        settings.fault_hosts,
         read=_ended,
     )
 

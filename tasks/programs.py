@@ -159,6 +159,9 @@ class ProgramDeclaration(Frozen):
         Files that a program leaves when it ended well; a missing one is a failure.
     restart_arguments
         Appended to the command when it goes on from a checkpoint.
+    check
+        Command that ends with 0 if the program can be started on this host (``relax --version``): run by a worker that
+        is quarantined, before it takes work again.
     environment
         Variables of the host's; they are not registered.
     stop_grace_seconds
@@ -175,6 +178,7 @@ class ProgramDeclaration(Frozen):
     checkpoint: tuple[PlainFile, ...] = ()
     results: tuple[FileInside, ...] = ()
     restart_arguments: tuple[str, ...] = ()
+    check: tuple[str, ...] = ()
     parameters: dict[str, Parameter] = Field(default_factory=dict)
     limits: Limits = Limits()
     environment: dict[str, str] = Field(default_factory=dict)

@@ -104,6 +104,8 @@ class JobRecord(Record):
     attempt: int = 0
     accepted_attempt: int | None = None
     failures: int = 0
+    #: attempts in a row that ended by a host's fault
+    faults: int = 0
     offers: int = 0
     worker: str = ""
     task_id: str = ""
@@ -181,12 +183,11 @@ class RunRecord(Record):
     holder: str = ""
     takedowns: int = 0
     cancel_requested: bool = False
+    #: why it failed, or why it is tried again: what was in its way when it was given back last
     error: str = ""
     answer: str = ""
     #: ids of LangGraph's interrupts that it waited in when it was claimed
     interrupts: Annotated[tuple[str, ...], BeforeValidator(_list)] = ()
-    #: schema version of its state then
-    state_version: int = 0
     options: Annotated[dict[str, Any], BeforeValidator(lambda value: _json(value) or {})] = Field(default_factory=dict)
     created: Moment = Field(default=None, alias="created_ms")
     changed: Moment = Field(default=None, alias="changed_ms")

@@ -157,6 +157,8 @@ class Failure(Value):
     permanent: bool = False
     #: the attempt failed before the program began to compute (missing file, no scratch): the host is suspect
     before_start: bool = False
+    #: the host broke it off after the program had begun (its disk was full): the host is suspect as well
+    host_fault: bool = False
 
 
 class Outcome(Value):

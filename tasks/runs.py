@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tasks.batches import MEMORY_SHARE, memory_short
 from tasks.errors import Conflict, LeaseLost, NotFound
 from tasks.records import InboxEntry, RunRecord, RunState
 from tasks.scripts import Call, Reply, call
@@ -36,16 +37,20 @@ def create(
     ------
     Conflict
         If the id was used for another request.
+    Refused
+        If Redis has used more than 80 % of its memory limit.
     """
     record = {"owner": owner, "request": request, "options": canonical_json(options or {})}
 
     def read(reply: Reply) -> Created:
         if reply.answer == "conflict":
             raise Conflict(f"run {run} exists for another request")
+        if reply.answer == "full":
+            raise memory_short(reply, "runs")
         return Created(run=reply.details["run"], answer=reply.answer)
 
     key = spec_hash([" ".join(request.split()).lower(), options or {}])
-    return call("run_create", run, json.dumps(record), key, int(attach), read=read)
+    return call("run_create", run, json.dumps(record), key, int(attach), MEMORY_SHARE, read=read)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,14 +141,12 @@ def release(
     *,
     awaits: Sequence[str] = (),
     interrupts: Sequence[str] = (),
-    state_version: int = 0,
     error: str = "",
     answer: str = "",
 ) -> Call[bool]:
     """Let go of a run: it waits for batches or a person, is given back, or has ended. False: look again first.
 
-    ``interrupts``: ids of LangGraph's interrupts that it waits in, answered to whoever claims it next
-    together with ``state_version``, the schema version of its state.
+    ``interrupts``: ids of LangGraph's interrupts that it waits in, answered to whoever claims it next.
 
     Raises
     ------
@@ -152,7 +155,7 @@ def release(
     """
     fields = {name: value for name, value in (("error", error), ("answer", answer)) if value}
     if interrupts:
-        fields |= {"interrupts": json.dumps(list(interrupts)), "state_version": str(state_version)}
+        fields["interrupts"] = json.dumps(list(interrupts))
 
     def read(reply: Reply) -> bool:
         if reply.answer == "fenced":

@@ -49,6 +49,13 @@ class Settings(BaseSettings):
     stop_grace_seconds: float = Field(default=60.0, gt=0)
     #: how often a worker that quarantined itself tests whether it works again
     quarantine_test_seconds: float = Field(default=60.0, gt=0)
+    #: jobs in a row that fail by a host's fault, after which its worker is quarantined
+    #: (fewer jobs count if they do so twice as often)
+    quarantine_after: int = Field(default=3, ge=1)
+    #: hosts on which a job may fail by the host's fault until that counts as the job's own failure
+    fault_hosts: int = Field(default=3, ge=1)
+    #: how long results wait in scratch, with the lease renewed, for a workspace that cannot take them
+    keep_results_seconds: float = Field(default=86_400.0, ge=0)
     #: how long a worker cut off from Redis goes on computing
     cut_off_grace_seconds: float = Field(default=900.0, gt=0)
     #: how often an engine's checkpoint is copied to the workspace

@@ -27,6 +27,8 @@ class Registration:
         For each queue whose jobs need one, the licence; its count is for all workers together.
     hostname
         Its name in Celery's events.
+    trouble
+        Why it is quarantined from the start; empty: it takes work.
     """
 
     id: str
@@ -44,6 +46,7 @@ class Registration:
     version: str
     workspace_seen: bool
     licences: Mapping[str, Licence] = field(default_factory=dict)
+    trouble: str = ""
 
 
 def register(worker: Registration, settings: Settings) -> Call[str]:
@@ -63,6 +66,8 @@ def register(worker: Registration, settings: Settings) -> Call[str]:
         "version": worker.version,
         "workspace_seen": "1" if worker.workspace_seen else "0",
         "licences": json.dumps({queue: licence.model_dump() for queue, licence in worker.licences.items()}),
+        "state": "quarantined" if worker.trouble else "active",
+        "reason": worker.trouble,
     }
     return call(
         "worker_register",
@@ -102,6 +107,11 @@ def leave(worker: str, state: Literal["draining", "stopping", "gone"], settings:
     Offers that it did not take go to others. Answers ``ok`` or ``unknown``.
     """
     return call("worker_state", worker, state, *admission(settings), read=lambda reply: reply.answer)
+
+
+def quarantine(worker: str, reason: str, settings: Settings) -> Call[str]:
+    """Let a worker that takes work take none until it is resumed: ``ok``, ``refused`` (it leaves) or ``unknown``."""
+    return call("worker_state", worker, "quarantined", *admission(settings), reason, read=lambda reply: reply.answer)
 
 
 def resume(worker: str, settings: Settings) -> Call[str]:

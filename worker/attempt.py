@@ -59,6 +59,19 @@ class Attempt:
     started_from: Checkpoint | None
     began: float = field(default_factory=time.monotonic)
     order: Order = Order.NONE
+    #: when its program was over, on the monotonic clock
+    computed: float | None = None
+    _stopping: float | None = None
+
+    @property
+    def computed_seconds(self) -> float:
+        """How long it has computed."""
+        return (time.monotonic() if self.computed is None else self.computed) - self.began
+
+    def stopping_since(self, now: float) -> float:
+        """Give since when its worker is known to stop, on the monotonic clock; ``now`` if that is news."""
+        self._stopping = now if self._stopping is None else self._stopping
+        return self._stopping
 
     @property
     def token(self) -> Token:
@@ -94,11 +107,9 @@ def last_lines(path: Path) -> tuple[str, ...]:
 
 def stage_checkpoint(attempt: Attempt) -> None:
     """Copy the program's newest restart point to the workspace, if there is a newer one than the last."""
-    snapshot = attempt.engine.snapshot(attempt.bench)
-    if not snapshot:
-        return
     try:
-        staged = attempt.stager.stage(snapshot)
+        snapshot = attempt.engine.snapshot(attempt.bench)
+        staged = attempt.stager.stage(snapshot) if snapshot else None
     except OSError as error:
         log.warning("checkpoint_not_copied", job=attempt.token.job, error=str(error))
         return

@@ -53,8 +53,8 @@ def wait_for_children(store: Store, settings: Settings, attempt: Attempt, childr
     stage_checkpoint(attempt)
     if attempt.stager.newest is None and attempt.started_from is None:
         text = "The restart point of a job that has to wait for others could not be kept."
-        failure = Failure(error_class="host", message=text, remedy="Look at the workspace's disk.")
-        return ending.fail(store, settings, token, failure, attempt.record.failures)
+        failure = Failure(error_class="host", message=text, host_fault=True, remedy="Look at the workspace's disk.")
+        return ending.fail(store, settings, token, failure, attempt.record)
     attempt.pulse.renew_until_answered()
     try:
         count, batch = _submit(store, settings, attempt, children)

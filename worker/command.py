@@ -57,6 +57,23 @@ def serve(
 
 
 @app.command()
+def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False) -> None:
+    """Tell what this host is able to compute, and what is wrong; exits with 1 if something configured does not work."""
+    from worker.doctor import examine
+    from worker.service import host_cores, host_memory_mb
+
+    findings = []
+    for finding in examine(load_settings(), host_cores(), host_memory_mb()):
+        findings.append(finding)
+        if not as_json:
+            typer.echo(f"{finding.mark:<8} {finding.what:<14} {finding.detail}")
+    if as_json:
+        typer.echo(json.dumps([vars(finding) for finding in findings], indent=2))
+    if any(finding.mark == "wrong" for finding in findings):
+        raise typer.Exit(1)
+
+
+@app.command()
 def detect(
     output: Annotated[Path | None, typer.Option(help="Where to write; empty: engines.toml in SIMRELAY_HOME.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print what was found as JSON.")] = False,

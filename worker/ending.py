@@ -14,15 +14,15 @@ from tasks import workspace as files
 from tasks.errors import Unreachable
 from tasks.faults import fault_point
 from tasks.jobs import Earlier, Ended, Token
-from tasks.records import JobState
-from tasks.results import Artifact, Correction, Failure, Outcome
+from tasks.records import JobRecord, JobState
+from tasks.results import Correction, Failure, Outcome
 from tasks.scripts import Call
 from tasks.settings import Settings
 from tasks.store import Store
-from tasks.workspace import OUTCOME_FILE
-from worker.attempt import OUTPUT, Attempt, Order, Verdict, stage_checkpoint
-from worker.retry import retry_delay_seconds
-from worker.staging import keep_results
+from worker import host_faults
+from worker.attempt import Attempt, Order, Verdict, stage_checkpoint
+from worker.keeping import NotKept, keep_failure, keep_success
+from worker.retry import fault_delay_seconds, retry_delay_seconds
 from worker.warded import WardedProgram
 
 log = structlog.get_logger()
@@ -72,14 +72,20 @@ def succeed(store: Store, settings: Settings, token: Token, outcome: Outcome) ->
     return verdict(ended, "succeeded", "ended well")
 
 
-def fail(store: Store, settings: Settings, token: Token, failure: Failure, failures: int) -> tuple[Verdict, str]:
-    """Post a failure: for good if the same input would fail again, else the job is tried again within its budget."""
+def fail(store: Store, settings: Settings, token: Token, failure: Failure, record: JobRecord) -> tuple[Verdict, str]:
+    """Post a failure: for good if the same input would fail again, else the job is tried again.
+
+    It is tried again within its budget; a host's fault does not use that up.
+    """
     text = f"{failure.error_class}: {failure.message}"
     if failure.permanent:
         end = jobs.finish(token, JobState.FAILED, settings, failure=failure)
     else:
-        delay = retry_delay_seconds(failures, settings)
-        how: jobs.Requeue = "host" if failure.before_start else "failed"
+        how: jobs.Requeue = "host" if failure.before_start or failure.host_fault else "failed"
+        faults = how == "host"
+        delay = (
+            fault_delay_seconds(record.faults, settings) if faults else retry_delay_seconds(record.failures, settings)
+        )
         end = jobs.requeue(token, how, settings, failure=failure, delay_seconds=delay)
     ended = post(store, settings, end)
     return verdict(ended, "failed" if ended.state is JobState.FAILED else "requeued", text)
@@ -97,17 +103,13 @@ def conclude(
     """Judge what the program left, keep it, and post the end; or say with what correction the attempt goes on."""
     token = attempt.token
     attempt.pulse.phase = "finishing"
-    if attempt.order is Order.FENCED:
-        return Verdict.FENCED, "the lease was given away; stopped"
-    if attempt.order is Order.CANCEL:
-        ended = post(store, settings, jobs.finish(token, JobState.CANCELLED, settings))
-        return verdict(ended, "cancelled", "cancelled while it ran")
+    if attempt.order in (Order.FENCED, Order.CANCEL):
+        return _ordered(store, settings, attempt)
     if attempt.engine.ended_well(attempt.bench, program.exits):
         try:
-            outcome = _keep_success(settings, attempt)
-        except OSError as error:
-            failure = Failure(error_class="host", message=f"The results could not be kept: {error}")
-            return fail(store, settings, token, failure, attempt.record.failures)
+            outcome = keep_success(settings, attempt)
+        except NotKept as error:
+            return _not_kept(store, settings, attempt, str(error))
         end = succeed(store, settings, token, outcome)
         fault_point("after_post")
         return end
@@ -117,13 +119,34 @@ def conclude(
     if program.why in BLAMELESS:
         message = f"The program was ended before it was done: {BLAMELESS[program.why]}."
         failure = Failure(error_class="killed", message=message)
-        _keep_failure(settings, attempt, failure)
+        keep_failure(settings, attempt, failure)
         return give_back(store, settings, token, failure)
-    failure = attempt.engine.diagnose(attempt.bench, program.exits)
-    if not failure.before_start and (correction := attempt.engine.correct(attempt.bench, failure)):
+    failure = host_faults.blame(attempt, program, attempt.engine.diagnose(attempt.bench, program.exits))
+    its_own = not failure.before_start and not failure.host_fault
+    if its_own and (correction := attempt.engine.correct(attempt.bench, failure)):
         return correction
-    _keep_failure(settings, attempt, failure)
-    return fail(store, settings, token, failure, attempt.record.failures)
+    keep_failure(settings, attempt, failure)
+    return fail(store, settings, token, failure, attempt.record)
+
+
+def _ordered(store: Store, settings: Settings, attempt: Attempt) -> tuple[Verdict, str]:
+    if attempt.order is Order.FENCED:
+        return Verdict.FENCED, "the lease was given away; stopped"
+    ended = post(store, settings, jobs.finish(attempt.token, JobState.CANCELLED, settings))
+    return verdict(ended, "cancelled", "cancelled while it ran")
+
+
+def _not_kept(store: Store, settings: Settings, attempt: Attempt, refused: str) -> tuple[Verdict, str]:
+    """End an attempt whose results the workspace did not take: they are lost, the job goes on from its checkpoint."""
+    orders = {"fenced": Order.FENCED, "cancel": Order.CANCEL}
+    if order := orders.get(attempt.pulse.answer):
+        attempt.order = order
+        return _ordered(store, settings, attempt)
+    message = f"The results could not be kept: {refused}"
+    failure = Failure(error_class="host", message=message, host_fault=True, remedy="Look at the workspace.")
+    if attempt.pulse.answer == "yield":
+        return give_back(store, settings, attempt.token, failure)
+    return fail(store, settings, attempt.token, failure, attempt.record)
 
 
 def _stopped(store: Store, settings: Settings, attempt: Attempt) -> tuple[Verdict, str]:
@@ -136,42 +159,8 @@ def _stopped(store: Store, settings: Settings, attempt: Attempt) -> tuple[Verdic
             remedy="Ask for more walltime or cores.",
             permanent=True,
         )
-        _keep_failure(settings, attempt, failure)
-        return fail(store, settings, attempt.token, failure, attempt.record.failures)
+        keep_failure(settings, attempt, failure)
+        return fail(store, settings, attempt.token, failure, attempt.record)
     how: jobs.Requeue = "walltime" if attempt.order is Order.WALLTIME else "preempted"
     ended = post(store, settings, jobs.requeue(attempt.token, how, settings))
     return verdict(ended, "requeued", f"stopped ({attempt.order.value}), goes on from its checkpoint")
-
-
-def _keep_success(settings: Settings, attempt: Attempt) -> Outcome:
-    collected = attempt.engine.collect(attempt.bench)
-    artifacts = keep_results(collected.files, settings.workspace, attempt.folder, attempt.pulse)
-    outcome = _outcome(attempt, artifacts).model_copy(update={"succeeded": True, "result": collected.result})
-    fault_point("finishing")
-    files.write_file(attempt.folder / OUTCOME_FILE, outcome.model_dump_json() + "\n")
-    fault_point("outcome_written")
-    return outcome
-
-
-def _keep_failure(settings: Settings, attempt: Attempt, failure: Failure) -> None:
-    """Keep the program's output and why it failed; a disk that cannot take them does not change the end."""
-    output = attempt.bench.scratch / OUTPUT
-    try:
-        found = {"log": output} if output.exists() else {}
-        artifacts = keep_results(found, settings.workspace, attempt.folder, attempt.pulse)
-        outcome = _outcome(attempt, artifacts).model_copy(update={"failure": failure})
-        files.write_file(attempt.folder / OUTCOME_FILE, outcome.model_dump_json() + "\n")
-    except OSError as error:
-        log.warning("failure_not_kept", job=attempt.token.job, attempt=attempt.token.attempt, error=str(error))
-
-
-def _outcome(attempt: Attempt, artifacts: tuple[Artifact, ...]) -> Outcome:
-    return Outcome(
-        job_id=attempt.token.job,
-        attempt=attempt.token.attempt,
-        claim_id=attempt.token.claim_id,
-        succeeded=False,
-        artifacts=artifacts,
-        corrections=attempt.bench.corrections,
-        compute_seconds=time.monotonic() - attempt.began,
-    )

@@ -85,7 +85,10 @@ def own(settings: Settings, name: str, note: Path) -> Path:
 def disown(settings: Settings, name: str) -> None:
     """Remove an attempt's scratch, then the note of its owner."""
     shutil.rmtree(settings.scratch / name, ignore_errors=True)
-    (_owners(settings) / name).unlink(missing_ok=True)
+    try:
+        (_owners(settings) / name).unlink(missing_ok=True)
+    except OSError as error:  # a broken disk, which the attempt has told already
+        log.warning("scratch_not_disowned", attempt=name, error=str(error))
 
 
 def sweep(settings: Settings) -> int:

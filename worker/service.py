@@ -19,21 +19,22 @@ from celery import Celery, Task, bootsteps, signals
 from celery.exceptions import Ignore, Reject, Retry
 from celery.worker import state as celery_state
 
-from tasks import __version__, workers
+from tasks import __version__, protocol, workers
 from tasks.celery_app import BROKER_ERRORS, make_app, publisher, task_name
 from tasks.errors import Unreachable
 from tasks.programs import Licence, ProgramDeclaration
+from tasks.protocol import Member, OtherProtocol
 from tasks.reconcile import reconcile_once
 from tasks.results import Progress
 from tasks.settings import Settings
 from tasks.store import Store, connect
 from tasks.workers import Registration, celery_hostname, celery_queue
-from tasks.workspace import PROOF_FILE
 from worker.attempt import Verdict
 from worker.control import take_over_revoke
 from worker.engines.base import Engine, Offer
 from worker.engines.registry import make_engine
 from worker.orphans import sweep
+from worker.proof import workspace_trouble
 from worker.running import running
 from worker.selftest import self_test
 from worker.supervisor import Supervisor
@@ -63,7 +64,9 @@ class WorkerService:
         self.settings, self.host = settings, host
         self.id = f"{host.name}-{secrets.token_hex(4)}"
         self.app: Celery = make_app(settings)
+        self.member = Member(kind="worker", id=self.id)
         self.state = "active"
+        self.overtaken: OtherProtocol | None = None
         self._test_at = 0.0
         self._engines = {offer.engine: make_engine(offer, host.programs) for offer in host.offers}
 
@@ -88,6 +91,7 @@ class WorkerService:
         for name, declaration in self.host.programs.items():
             values = declaration.registered().model_dump(mode="json", exclude_none=True)
             declarations[f"program.{name}"] = {"engine": "program", "program": name, "declaration": values}
+        trouble = self.workspace_trouble()
         tagged = {f"{queue}@{tag}": what for queue, what in declarations.items() for tag in self.host.tags}
         declarations.update(tagged)
         return Registration(
@@ -104,7 +108,8 @@ class WorkerService:
             celery_queue=celery_queue(self.id),
             hostname=self.hostname,
             version=__version__,
-            workspace_seen=self.workspace_seen(),
+            workspace_seen=trouble == "",
+            trouble=trouble or "",
             licences={queue: held for queue in declarations if (held := licences[queue.partition("@")[0]])},
         )
 
@@ -113,14 +118,9 @@ class WorkerService:
         """The worker's name in Celery and Flower."""
         return celery_hostname(self.id)
 
-    def workspace_seen(self) -> bool:
-        """Prove that this host sees the orchestrator's workspace: the token there is the one in Redis."""
-        token = self.store.client.get(f"{self.settings.key_prefix}workspace:token")
-        proof = self.settings.workspace / PROOF_FILE
-        try:
-            return bool(token) and proof.read_text().strip() == token
-        except OSError:
-            return False
+    def workspace_trouble(self) -> str | None:
+        """Say why this host does not see the workspace (``worker.proof``)."""
+        return workspace_trouble(self.store, self.settings)
 
     def register(self) -> None:
         """Register; jobs that there is room for are offered at once."""
@@ -133,23 +133,25 @@ class WorkerService:
             cores=self.host.cores,
             memory_mb=self.host.memory_mb,
             workspace_seen=registration.workspace_seen,
+            trouble=registration.trouble,
         )
 
     def beat(self) -> None:
         """Say that this worker lives, and do a round of reconciling; never fails."""
         self.sweep()
         try:
-            runs = running(self.settings, self.id)
-            heard = self.store.run(
-                workers.beat(self.id, self.settings, running=runs, workspace_seen=self.workspace_seen())
-            )
+            self.store.run(protocol.join(self.member, self.settings))
+            runs, trouble = running(self.settings, self.id), self.workspace_trouble()
+            heard = self.store.run(workers.beat(self.id, self.settings, running=runs, workspace_seen=trouble == ""))
             if heard.state == "unknown":
                 self.register()
                 self._stay_as_told()
             else:
-                if heard.state != self.state:
-                    self._test_at = time.monotonic() + self.settings.quarantine_test_seconds
-                self.state = heard.state
+                self._told(heard.state)
+                if heard.state == "active" and trouble:
+                    log.warning("worker_quarantined", worker=self.id, trouble=trouble)
+                    self.store.run(workers.quarantine(self.id, trouble, self.settings))
+                    self._told("quarantined")
             if self.state == "quarantined":
                 self._test()
             if self.state in _LEAVING and not heard.held and not runs:
@@ -158,26 +160,40 @@ class WorkerService:
             reconcile_once(self.store, self.app, self.settings)
         except (Unreachable, *BROKER_ERRORS) as error:
             log.warning("beat_failed", worker=self.id, error=str(error))
+        except OtherProtocol as error:  # it was frozen or cut off, and has been overtaken
+            self.overtaken = error
+            self._end_within_grace()
+            celery_state.should_stop = error.exit_code
+
+    def _told(self, state: str) -> None:
+        if state != self.state:
+            self._test_at = time.monotonic() + self.settings.quarantine_test_seconds
+        self.state = state
 
     def _test(self) -> None:
         """Take work again once this host is able to start jobs."""
         if time.monotonic() < self._test_at:
             return
         self._test_at = time.monotonic() + self.settings.quarantine_test_seconds
-        found = self_test(self.settings, self._engines.values())
+        found = self.workspace_trouble() or self_test(self.settings, self._engines.values())
         log.warning("worker_quarantined", worker=self.id, trouble=found)
         if not found:
             self.store.run(workers.resume(self.id, self.settings))
 
     def _stay_as_told(self) -> None:
-        """Drain on although the registration that said so is gone."""
+        """Drain on, or stay quarantined, although the registration that said so is gone."""
         match self.state:
             case "draining" | "stopping" as state:
                 self.store.run(workers.leave(self.id, state, self.settings))
+            case "quarantined":
+                self.store.run(workers.quarantine(self.id, "was quarantined, and is tested again", self.settings))
 
     def stop(self) -> None:
         """Take no more work, give back what runs, and be gone within the grace whatever engines and disks do."""
+        self._end_within_grace()
+        self.leave("stopping")
 
+    def _end_within_grace(self) -> None:
         def cut_short(*_: object) -> None:
             # Pool children end with their main process, wardens with theirs; what was held goes back with its lease.
             log.warning("stop_grace_is_over", worker=self.id)
@@ -185,7 +201,6 @@ class WorkerService:
 
         signal.signal(signal.SIGALRM, cut_short)
         signal.setitimer(signal.ITIMER_REAL, self.settings.stop_grace_seconds)
-        self.leave("stopping")
 
     def sweep(self) -> None:
         """End and remove what dead processes of this installation left on this host, so that it counts no more."""
@@ -198,11 +213,23 @@ class WorkerService:
         """Take no more work and give back what runs (stopping), or leave for good (gone)."""
         try:
             self.store.run(workers.leave(self.id, "stopping" if state == "stopping" else "gone", self.settings))
+            if state == "gone":
+                self.store.run(protocol.part(self.member))
         except (Unreachable, *BROKER_ERRORS) as error:
             log.warning("leave_failed", worker=self.id, error=str(error))
 
     def run(self) -> None:
-        """Serve this worker's queue until told to stop."""
+        """Serve this worker's queue until told to stop.
+
+        Raises
+        ------
+        OtherProtocol
+            If this version does not fit the installation's, or no longer does.
+        """
+        try:
+            self.store.run(protocol.join(self.member, self.settings))
+        except Unreachable as error:  # Celery waits for it, and each beat joins again
+            log.warning("redis_does_not_answer", worker=self.id, error=str(error))
         service = self
 
         def carry_out(task: Task, job: str) -> str:
@@ -241,6 +268,8 @@ class WorkerService:
             loglevel=self.settings.log_level,
             quiet=True,
         ).start()
+        if self.overtaken:
+            raise self.overtaken
 
     def carry_out(self, task: Task, job: str) -> str:
         """Carry out one offer, as the body of a Celery task; its end is told as Celery's events understand it."""

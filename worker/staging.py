@@ -45,30 +45,51 @@ class CheckpointStager:
         self._stamp: tuple[tuple[int, int, int], ...] = ()
 
     def stage(self, snapshot: Snapshot) -> Checkpoint | None:
-        """Copy a restart point; None if it is the one that was copied last, or changed while it was copied."""
+        """Copy a restart point; None if it is the one that was copied last, or changed while it was copied.
+
+        Raises
+        ------
+        OSError
+            If the workspace cannot take it; what was copied last stays.
+        """
         try:
             stamp = _stamp(snapshot.files)
-            if stamp == self._stamp:
-                return None
-            target = self.folder / "checkpoints" / f"{self.number + 1:06d}"
-            shutil.rmtree(target, ignore_errors=True)
-            target.mkdir(parents=True)
-            for path in snapshot.files:
-                files.copy_file(path, target / path.name, self.tick)
-            if _stamp(snapshot.files) != stamp:
-                shutil.rmtree(target, ignore_errors=True)
-                return None
         except FileNotFoundError:  # the program has just replaced one of them
             return None
+        if stamp == self._stamp:
+            return None
+        target = self.folder / "checkpoints" / f"{self.number + 1:06d}"
+        shutil.rmtree(target, ignore_errors=True)
+        # Never the attempt's folder itself: where that is gone, this is not the workspace that it was made in.
+        target.parent.mkdir(exist_ok=True)
+        target.mkdir()
+        try:
+            staged = self._copy(snapshot, target, stamp)
+        except OSError:
+            shutil.rmtree(target, ignore_errors=True)
+            if not all(path.exists() for path in snapshot.files):
+                return None
+            raise
+        if staged is None:
+            shutil.rmtree(target, ignore_errors=True)
+            return None
         self.number += 1
-        staged = tuple(
-            files.artifact(target / path.name, self.workspace, "checkpoint", self.tick) for path in snapshot.files
-        )
         if self._before:
             shutil.rmtree(self._folder_of(self._before), ignore_errors=True)
         self._before, self._stamp = self.newest, stamp
         self.newest = Checkpoint(number=self.number, text=snapshot.text, files=staged)
         return self.newest
+
+    def _copy(
+        self, snapshot: Snapshot, target: Path, stamp: tuple[tuple[int, int, int], ...]
+    ) -> tuple[Artifact, ...] | None:
+        for path in snapshot.files:
+            files.copy_file(path, target / path.name, self.tick)
+        if _stamp(snapshot.files) != stamp:
+            return None
+        return tuple(
+            files.artifact(target / path.name, self.workspace, "checkpoint", self.tick) for path in snapshot.files
+        )
 
     def _folder_of(self, checkpoint: Checkpoint) -> Path:
         return (self.workspace / checkpoint.files[0].path).parent

@@ -20,16 +20,17 @@ from tasks.errors import InputError, Unreachable
 from tasks.faults import fault_point
 from tasks.jobs import Claimed, Token
 from tasks.records import JobRecord
-from tasks.results import Correction, Failure, Progress
+from tasks.results import Correction, Failure, Outcome, Progress
 from tasks.settings import Settings
 from tasks.specs import canonical_json, dump_spec, parse_spec
 from tasks.store import Store
-from worker import ending, orphans
+from worker import ending, host_faults, orphans
 from worker.attempt import OUTPUT, Attempt, Order, Verdict, last_lines, show_log, stage_checkpoint
 from worker.children import read_children, wait_for_children
 from worker.corrections import apply_correction
 from worker.engines.base import Bench, Command, Engine
 from worker.environment import engine_environment
+from worker.proof import workspace_trouble
 from worker.pulse import Pulse
 from worker.running import note_of, note_running
 from worker.staging import CheckpointStager, fetch_checkpoint, fetch_inputs
@@ -69,13 +70,19 @@ class Supervisor:
         token, record = claimed.token, claimed.record
         fault_point("after_claim")
         log.info("attempt_claimed", job=job, attempt=token.attempt, worker=self.worker, engine=record.engine)
-        found = ending.outcome_on_disk(self.settings.workspace, job, claimed.earlier)
-        if found:
-            log.info("outcome_found", job=job, attempt=found.attempt, adopted_by=token.attempt)
-            return self._close(token, ending.succeed(self.store, self.settings, token, found))
         scratch = f"{job}-{token.attempt}-{token.claim_id}"
         try:
+            if found := self._found(token, claimed):
+                return self._close(token, ending.succeed(self.store, self.settings, token, found))
             return self._attempt(token, record, scratch)
+        except Unreachable as error:
+            failure = Failure(error_class="cut_off", message=f"Not started: {error}.")
+            return self._close(token, ending.give_back(self.store, self.settings, token, failure))
+        except OSError as error:
+            # Scratch and workspace are the host's: whatever they refuse is not held against the job.
+            log.warning("host_fault", job=job, attempt=token.attempt, worker=self.worker, exc_info=True)
+            failure = host_faults.of_error(error, started=(self.settings.scratch / scratch / OUTPUT).exists())
+            return self._close(token, ending.fail(self.store, self.settings, token, failure, record))
         except (SystemExit, KeyboardInterrupt):
             failure = Failure(error_class="killed", message="Its worker's process was told to stop.")
             self._close(token, ending.give_back(self.store, self.settings, token, failure))
@@ -83,7 +90,7 @@ class Supervisor:
         except BaseException as error:
             # Our own mistake: it must neither hide nor leave the job to its lease.
             failure = Failure(error_class="internal", message=f"{type(error).__name__}: {error}")
-            self._close(token, ending.fail(self.store, self.settings, token, failure, record.failures))
+            self._close(token, ending.fail(self.store, self.settings, token, failure, record))
             raise
         finally:
             orphans.disown(self.settings, scratch)
@@ -100,19 +107,22 @@ class Supervisor:
                     return Claimed(answer="unreachable")
                 time.sleep(self.settings.beat_seconds / 4)
 
+    def _found(self, token: Token, claimed: Claimed) -> Outcome | None:
+        """Find the outcome of an attempt that could not post it, in a workspace that is proven to be the right one."""
+        if trouble := workspace_trouble(self.store, self.settings):
+            raise OSError(trouble)
+        found = ending.outcome_on_disk(self.settings.workspace, token.job, claimed.earlier)
+        if found:
+            log.info("outcome_found", job=token.job, attempt=found.attempt, adopted_by=token.attempt)
+        return found
+
     def _attempt(self, token: Token, record: JobRecord, scratch_name: str) -> tuple[Verdict, str]:
         try:
             attempt = self._bench(token, record, scratch_name)
             commands = attempt.engine.prepare(attempt.bench)
         except InputError as error:
             failure = Failure(error_class="bad_input", message=str(error), permanent=True)
-            return self._close(token, ending.fail(self.store, self.settings, token, failure, record.failures))
-        except OSError as error:
-            message = f"{error.strerror or error}: {error.filename or ''}".rstrip(": ")
-            failure = Failure(
-                error_class="host", message=message, before_start=True, remedy="Look at this host's disks."
-            )
-            return self._close(token, ending.fail(self.store, self.settings, token, failure, record.failures))
+            return self._close(token, ending.fail(self.store, self.settings, token, failure, record))
         # Noted as running until the end is posted: a worker that is frozen here has no core to spare.
         with note_running(self.settings, self.worker, record):
             while True:
@@ -126,7 +136,7 @@ class Supervisor:
                     commands = apply_correction(attempt, end)
                 except InputError as error:
                     failure = Failure(error_class="bad_input", message=str(error), permanent=True)
-                    return self._close(token, ending.fail(self.store, self.settings, token, failure, record.failures))
+                    return self._close(token, ending.fail(self.store, self.settings, token, failure, record))
 
     def _compute(self, attempt: Attempt, commands: Sequence[Command]) -> WardedProgram:
         """Run the commands to their end, whoever brings it about."""
@@ -143,6 +153,7 @@ class Supervisor:
         finally:
             attempt.pulse.program = None
             program.end()
+            attempt.computed = time.monotonic()
         return program
 
     def _bench(self, token: Token, record: JobRecord, scratch_name: str) -> Attempt:

@@ -22,6 +22,8 @@ class WardedProgram:
     ----------
     exits
         How the commands that have ended did so.
+    broken, broken_errno
+        Why a command could not be started, as text and as the system's number; empty and 0: all could.
     session
         Id of the engine's session; 0 until it has started.
     why
@@ -39,6 +41,8 @@ class WardedProgram:
         kill_grace_seconds: float,
     ) -> None:
         self.exits: list[Exit] = []
+        self.broken = ""
+        self.broken_errno = 0
         self.session = 0
         self.why = ""
         self.mark = folder.name
@@ -66,6 +70,7 @@ class WardedProgram:
             cwd=folder,
             env={**os.environ, sessions.MARK: self.mark},
             bufsize=0,
+            process_group=0,  # a kill of the worker's whole group must leave the one that ends the program
         )
 
     def tell(self, line: str) -> None:
@@ -97,6 +102,8 @@ class WardedProgram:
         match words:
             case ["started", _, pid]:
                 self.session = int(pid)
+            case ["broken", _, number, *text]:
+                self.broken, self.broken_errno = " ".join(text), int(number)
             case ["exited", _, code]:
                 self.exits.append(Exit(code=int(code)))
             case ["ended", why]:

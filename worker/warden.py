@@ -9,7 +9,8 @@ time (the dead-man switch against a frozen parent).
 PLAN is a file written by ``marshal`` (read by the same interpreter, and loaded with no import, since every job waits
 for it): commands (argv, environment, output), folder, dead_man_seconds, kill_grace_seconds.
 Lines on standard input: ``beat``; ``kill``; ``stop SECONDS`` (TERM to the program itself, which may take that long).
-Lines on standard output: ``started COMMAND PID``, ``exited COMMAND CODE``, ``alive``; ``ended WHY`` is the last.
+Lines on standard output: ``started COMMAND PID``, ``broken COMMAND ERRNO TEXT`` (it could not be started),
+``exited COMMAND CODE``, ``alive``; ``ended WHY`` is the last.
 """
 
 from __future__ import annotations
@@ -72,8 +73,7 @@ class Warden:
         try:
             pid = self._spawn(command)
         except OSError as error:
-            with open(os.path.join(self.folder, str(command["output"])), "a", encoding="utf-8") as output:
-                output.write(f"{error.strerror}\n")
+            say(f"broken {number} {error.errno} {error.strerror}")
             say(f"exited {number} 127")
             return 127
         self.session = pid
@@ -109,7 +109,7 @@ class Warden:
                 os.dup2(output, 2)
                 os.execvpe(argv[0], argv, environment)
             except OSError as error:
-                os.write(broken, f"{error.errno} {error.strerror}: {argv[0]}".encode())
+                os.write(broken, f"{error.errno} {argv[0]}: {error.strerror}".encode())
             finally:
                 os._exit(127)
         os.close(output)

@@ -10,6 +10,7 @@ from orchestrator.planning.specs import spec_for
 from orchestrator.state import Goal, Plan, Species, Step
 from tasks.errors import InputError
 from tasks.methods import find_basis, find_method
+from tasks.units import memory_mb
 
 DEFAULT_METHOD, DEFAULT_BASIS = "B3LYP", "def2-SVP"
 GEOMETRY_METHOD = "GFN2-xTB"
@@ -87,7 +88,7 @@ def build_plan(request: Request) -> Plan:
             solvent=request.level.solvent,
             engine=_engine(request, stage),
             cores=request.cores,
-            memory=request.memory,
+            memory_mb=memory_mb(request.memory, "request") if request.memory else None,
             compare=compare and last,
             geometry_step=number - 1 if index else None,
             protocol=protocol if last else stage.level,

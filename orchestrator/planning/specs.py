@@ -15,7 +15,7 @@ def spec_for(species: Species, goal: Goal, xyz: str | None = None) -> QuantumSpe
         If the level of theory contradicts itself (a basis set with a method that brings its own, …).
     """
     molecule = {"smiles": species.smiles, "name": species.name[:120]} | ({"xyz": xyz} if xyz else {})
-    resources = {"cores": goal.cores, "memory": goal.memory}
+    resources = {"cores": goal.cores, "memory_mb": goal.memory_mb}
     spec = parse_spec(
         {
             "resources": {name: value for name, value in resources.items() if value is not None},

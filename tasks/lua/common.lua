@@ -14,7 +14,9 @@
 --   delayed, offered, leased     sorted sets job -> moment: not before, offered until, leased until
 --   workers                      sorted set worker -> alive until
 --   worker:<id>                  hash: what it registered; `state` is active, draining, stopping,
---                                quarantined (`reason` says why) or gone (kept 7 days); `failed_starts` counts in a row
+--                                quarantined (`reason` says why) or gone (kept 7 days); `failed_starts` are
+--                                the jobs in a row that failed by its fault, `faults` how often they did, `well_ms` is
+--                                when it last proved well
 --   worker:<id>:held             hash job -> "cores memory owner": offers and leases. With what a beat tells of jobs that
 --                                run unheld (`extra_cores`, `extra_memory_mb` of worker:<id>), all that counts as used
 --   licence:<name>               set: jobs, offered or leased, that hold one; workers say how many there are (`licences`,
@@ -37,6 +39,9 @@
 --   lost:<host>, lost:orchestrator:<id>
 --                                sorted sets job or run -> when it was lost there; gone one lease after the last
 --   jobs-index                   RediSearch index over job:<id> (tasks/search.py), for people only
+--   protocol                     hash: number and version of the newest process that this installation was carried over
+--                                to (tasks/protocol.py); members, member-versions: sorted set <kind>:<id> -> alive
+--                                until, hash <kind>:<id> -> "version protocol", of workers and orchestrators
 --   expire:last, expire:guard    strings: last call of expire, moment before which it takes nothing
 
 local P = KEYS[1]
@@ -126,6 +131,30 @@ local function enter_worker(job, place, worker, moment, licence)
   redis.call('HSET', P .. 'worker:' .. worker .. ':held', job.id, held)
   if licence ~= '' then redis.call('SADD', P .. 'licence:' .. licence, job.id) end
   put(job, { place = place, worker = worker, licence = licence })
+end
+
+-- A worker on which a program has run is not one on which nothing starts.
+local function worker_is_well(worker, now)
+  local key = P .. 'worker:' .. worker
+  if redis.call('EXISTS', key) == 0 then return end
+  redis.call('HDEL', key, 'failed_starts', 'faults')
+  redis.call('HSET', key, 'well_ms', int(now))
+end
+
+-- Add a word to a list of words without repeating it; gives the list, and how many they are.
+local function with_word(words, word)
+  if not string.find(' ' .. words .. ' ', ' ' .. word .. ' ', 1, true) then
+    words = words == '' and word or words .. ' ' .. word
+  end
+  local _, count = string.gsub(words, '%S+', '')
+  return words, count
+end
+
+-- Has Redis used more than a share of its memory limit? Then nothing new is accepted; gives used and limit in bytes.
+local function memory_is_short(share)
+  local memory = redis.call('INFO', 'memory')
+  local limit, used = tonumber(memory:match('\nmaxmemory:(%d+)')), tonumber(memory:match('used_memory:(%d+)'))
+  if limit > 0 and used > limit * share then return { used = used, limit = limit } end
 end
 
 local function cancelled(job)

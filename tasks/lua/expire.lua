@@ -16,6 +16,22 @@ elseif guard > now + lease then -- the clock was set back far
 end
 redis.call('SET', P .. 'expire:last', int(now))
 
+-- A clock that was ahead has left moments behind that it reaches again only much later: nothing is held for longer than
+-- it could have been from now on, and what waits is moved along with the clock.
+local function cap(set, latest)
+  for _, id in ipairs(redis.call('ZRANGEBYSCORE', P .. set, '(' .. int(latest), '+inf', 'LIMIT', 0, 1000)) do
+    redis.call('ZADD', P .. set, int(latest), id)
+  end
+end
+cap('leased', now + lease)
+cap('workers', now + lease)
+cap('runs:leased', now + lease)
+cap('offered', now + tonumber(ARGV[3]))
+if now < last then
+  local rows = redis.call('ZRANGE', P .. 'delayed', 0, -1, 'WITHSCORES')
+  for i = 1, #rows, 2 do redis.call('ZADD', P .. 'delayed', int(tonumber(rows[i + 1]) - (last - now)), rows[i]) end
+end
+
 for _, id in ipairs(redis.call('ZRANGEBYSCORE', P .. 'offered', 0, int(now), 'LIMIT', 0, 500)) do
   local job = get_job(id)
   put(job, { lapsed = job.worker })

@@ -15,7 +15,7 @@ end
 local how, fields = ARGV[6], cjson.decode(ARGV[7])
 if state == 'SUCCEEDED' then
   fields.accepted_attempt = accepted
-  redis.call('HDEL', P .. 'worker:' .. attempt.worker, 'failed_starts')
+  worker_is_well(attempt.worker, now)
 end
 if job.state ~= 'RUNNING' and cancelled(job) then
   state, how, fields = 'CANCELLED', 'cancelled', {}

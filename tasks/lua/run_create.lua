@@ -1,7 +1,7 @@
 #!lua
 -- Make a run, once for its id; or attach to the run for the same request that has not ended and is not to be cancelled.
--- ARGV: run, JSON record (owner, request, options), request hash, attach (0 or 1).
--- Answers: created, exists, conflict, attached {run}.
+-- ARGV: run, JSON record (owner, request, options), request hash, attach (0 or 1), memory share above which a new one is
+--       refused.   Answers: created, exists, conflict, attached {run}, full.
 local id, row, now = ARGV[1], cjson.decode(ARGV[2]), now_ms()
 local pointer = P .. 'request:' .. row.owner .. ':' .. ARGV[3]
 local old = read(P .. 'run:' .. id)
@@ -14,6 +14,8 @@ if ARGV[4] == '1' then
   local run = other and read(P .. 'run:' .. other)
   if run and not ENDED[run.state] and run.cancel_requested ~= '1' then return reply('attached', { run = other }) end
 end
+local short = memory_is_short(tonumber(ARGV[5]))
+if short then return reply('full', short) end
 local sequence = int(redis.call('INCR', P .. 'sequence'))
 local flat = { 'id', id, 'sequence', sequence, 'state', 'QUEUED', 'epoch', '0', 'created_ms', int(now), 'changed_ms', int(now), 'takedowns', '0' }
 for name, value in pairs(row) do flat[#flat + 1], flat[#flat + 2] = name, value end

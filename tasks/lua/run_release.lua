@@ -24,7 +24,7 @@ local sequence = redis.call('HGET', P .. 'run:' .. id, 'sequence')
 redis.call('ZREM', P .. 'runs:leased', id)
 redis.call('ZREM', P .. 'runs:state:ACTIVE', id)
 redis.call('ZADD', P .. 'runs:state:' .. state, sequence, id)
-local flat = { 'state', state, 'changed_ms', int(now), 'holder', '' }
+local flat = { 'state', state, 'changed_ms', int(now), 'holder', '', 'error', '' }
 if ENDED[state] then flat[#flat + 1], flat[#flat + 2] = 'ended_ms', int(now) end
 for name, value in pairs(cjson.decode(ARGV[5])) do flat[#flat + 1], flat[#flat + 2] = name, value end
 redis.call('HSET', P .. 'run:' .. id, unpack(flat))

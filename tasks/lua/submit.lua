@@ -9,9 +9,8 @@ local whole = ARGV[9] ~= '' and cjson.decode(ARGV[9]) or nil
 local batch = whole or read(P .. 'batch:' .. batch_id)
 if not batch then return reply('unknown') end
 if not owner_holds(batch, epoch, n, claim) then return reply('fenced') end
-local memory = redis.call('INFO', 'memory')
-local limit, used = tonumber(memory:match('\nmaxmemory:(%d+)')), tonumber(memory:match('used_memory:(%d+)'))
-if limit > 0 and used > limit * share then return reply('full', { used = used, limit = limit }) end
+local short = memory_is_short(share)
+if short then return reply('full', short) end
 local now, created = now_ms(), 0
 if whole then
   local answer, more = open_batch(batch_id, whole, now)

@@ -2,7 +2,7 @@
 -- Make a worker known with what it offers; its id is new at every start (DESIGN, rule 9).
 -- ARGV: worker, JSON record, alive_ms, offer_ms, reserve_ms.   Answers: ok.
 local id, row, now = ARGV[1], cjson.decode(ARGV[2]), now_ms()
-local flat = { 'id', id, 'state', 'active', 'registered_ms', int(now), 'beat_ms', int(now) }
+local flat = { 'id', id, 'registered_ms', int(now), 'beat_ms', int(now) }
 for name, value in pairs(row) do flat[#flat + 1], flat[#flat + 2] = name, value end
 redis.call('HSET', P .. 'worker:' .. id, unpack(flat))
 redis.call('PERSIST', P .. 'worker:' .. id)

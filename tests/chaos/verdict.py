@@ -12,7 +12,7 @@ from itertools import pairwise
 from tasks import listing
 from tasks.records import AttemptRecord, JobRecord, JobState, RunState
 from tasks.results import ProgramResult
-from tests.chaos.director import Director
+from tests.chaos.director import Blow, Director
 from tests.chaos.load import difference
 from tests.chaos.processes import belonging
 from tests.chaos.schedule import BLOWS, TARGETS
@@ -22,6 +22,21 @@ from tests.integration.store.invariants import Dump, check
 PROMISED_AFTER_LEASE = 5.0
 
 
+@dataclass(frozen=True, kw_only=True)
+class Recovery:
+    """How long it took until an attempt that was struck was followed by the next one.
+
+    Attributes
+    ----------
+    outage
+        Whether Redis was struck meanwhile, or less than a lease before: nothing is taken back then for one lease.
+    """
+
+    blow: Blow
+    seconds: float
+    outage: bool
+
+
 @dataclass(kw_only=True)
 class Verdict:
     """Violations by kind, and what was measured."""
@@ -29,7 +44,7 @@ class Verdict:
     violations: dict[str, list[str]] = field(default_factory=dict)
     jobs: dict[str, JobRecord] = field(default_factory=dict)
     attempts: dict[str, tuple[AttemptRecord, ...]] = field(default_factory=dict)
-    recoveries: list[float] = field(default_factory=list)
+    recoveries: list[Recovery] = field(default_factory=list)
     lost_seconds: list[float] = field(default_factory=list)
 
     def add(self, kind: str, text: str) -> None:
@@ -160,6 +175,8 @@ def _seconds(later: datetime, earlier: float) -> float:
 
 
 def _measure(verdict: Verdict, director: Director) -> None:
+    lease = director.world.settings.lease_seconds
+    outages = [blow.moment for blow in director.blows if blow.strike.target == "redis"]
     for blow in director.blows:
         if blow.strike.blow == "STOP" and blow.strike.target == "simulation":
             continue  # it goes on where it was
@@ -167,7 +184,9 @@ def _measure(verdict: Verdict, director: Director) -> None:
             attempts = {a.attempt: a for a in verdict.attempts.get(id_, ())}
             hit, following = attempts.get(number), attempts.get(number + 1)
             if hit and following and following.started and hit.how != "done":
-                verdict.recoveries.append(_seconds(following.started, blow.moment))
+                outage = any(blow.moment - 2 * lease < o < following.started.timestamp() for o in outages)
+                seconds = _seconds(following.started, blow.moment)
+                verdict.recoveries.append(Recovery(blow=blow, seconds=seconds, outage=outage))
                 verdict.lost_seconds.append(_lost(verdict.jobs[id_], hit, following, blow.moment))
 
 
@@ -192,15 +211,19 @@ def table(verdict: Verdict, director: Director, seconds: float, seed: int) -> st
     lines.append(f"{'all':<14}" + "".join(f"{sum(blows[t, b] for t in TARGETS):>6}" for b in BLOWS) + f"{total:>6}")
     engines = Counter(record.engine for record in verdict.jobs.values())
     hows = Counter(a.how for attempts in verdict.attempts.values() for a in attempts)
+    lease = director.world.settings.lease_seconds
+    promised = f"lease {lease:g} s + {PROMISED_AFTER_LEASE:g} s promised"
     rows = [
         ("jobs", f"{len(verdict.jobs)} ({', '.join(f'{n} {e}' for e, n in sorted(engines.items()))})"),
         ("runs", f"{len(director.load.runs)}"),
         ("attempts", f"{sum(hows.values())} ({', '.join(f'{n} {h}' for h, n in sorted(hows.items()))})"),
         *((kind, f"{len(verdict.violations.get(kind, []))}") for kind in KINDS),
-        ("recovery", _recovery(verdict, director)),
+        ("recovery", _spread(verdict.recoveries)),
+        ("without outage", _spread([r for r in verdict.recoveries if not r.outage])),
+        ("kill -9 of worker", f"{_spread([r for r in verdict.recoveries if _is_lost_worker(r)])} ({promised})"),
         ("lost per kill", f"{statistics.fmean(verdict.lost_seconds or [0.0]):.2f} s of computing on average"),
     ]
-    lines += ["", *(f"{name:<16}{text}" for name, text in rows)]
+    lines += ["", *(f"{name:<19}{text}" for name, text in rows)]
     for kind, texts in verdict.violations.items():
         lines += [f"  {kind}: {text}" for text in texts[:20]]
     said = f"{verdict.count} violation{'' if verdict.count == 1 else 's'}"
@@ -208,11 +231,13 @@ def table(verdict: Verdict, director: Director, seconds: float, seed: int) -> st
     return "\n".join(lines)
 
 
-def _recovery(verdict: Verdict, director: Director) -> str:
-    found = sorted(verdict.recoveries)
+def _is_lost_worker(recovery: Recovery) -> bool:
+    return (recovery.blow.strike.target, recovery.blow.strike.blow) == ("worker", "KILL") and not recovery.outage
+
+
+def _spread(recoveries: list[Recovery]) -> str:
+    found = sorted(recovery.seconds for recovery in recoveries)
     if not found:
         return "nothing had to be recovered"
     ninety_nine = found[min(len(found) - 1, int(0.99 * len(found)))]
-    lease = director.world.settings.lease_seconds
-    promised = f"lease {lease:g} s + {PROMISED_AFTER_LEASE:g} s promised"
-    return f"median {statistics.median(found):.1f} s, 99 % {ninety_nine:.1f} s, of {len(found)} ({promised})"
+    return f"median {statistics.median(found):.1f} s, 99 % {ninety_nine:.1f} s, of {len(found)}"

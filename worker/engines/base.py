@@ -6,7 +6,6 @@ names the commands to run there, and reads what they leave.
 
 from __future__ import annotations
 
-import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from tasks.programs import Licence
 from tasks.records import JobState
 from tasks.results import AnyResult, Artifact, Correction, Failure, Progress
 from tasks.specs import AnySpec
+from worker.loading import loading_trouble
 
 Spec = TypeVar("Spec", bound=AnySpec)
 Change = TypeVar("Change", int, float, str, bool)
@@ -133,6 +133,8 @@ class Engine(ABC, Generic[Spec]):
     """The adapter to one program."""
 
     name: ClassVar[str]
+    #: what has to be installed for it, for people
+    needs: ClassVar[str] = "its program"
     #: seconds that a program needs to write a checkpoint and stop after SIGTERM
     stop_grace_seconds: ClassVar[float] = 30.0
 
@@ -145,9 +147,9 @@ class Engine(ABC, Generic[Spec]):
         """Find this engine on this host; None if it is not there."""
 
     def trouble(self) -> str:
-        """Say why its program cannot be started on this host now; empty: it can."""
+        """Say why its program cannot be started on this host now, which is tried; empty: it can."""
         command = self.offer.command
-        return "" if not command or shutil.which(command[0]) else f"{command[0]} is not there"
+        return loading_trouble(command[0]) if command else ""
 
     def stop_grace(self, spec: Spec) -> float:
         """Give the seconds that the program of ``spec`` needs to write a checkpoint and stop after SIGTERM."""

@@ -15,6 +15,7 @@ from tasks.specs import ProgramSpec
 from worker.engines.base import Bench, Collected, Command, Engine, Exit, Offer, Snapshot
 from worker.engines.output import LOG_FILE, evidence, failure_from_log, last_line, tail
 from worker.engines.quantum import thread_environment
+from worker.loading import check_trouble, loading_trouble
 
 #: name of the file of declarations in the installation's home
 PROGRAMS_FILE = "programs.toml"
@@ -45,9 +46,17 @@ class Program(Engine[ProgramSpec]):
         return Offer(engine=cls.name, version="", command=(), tasks=there) if there else None
 
     def trouble(self) -> str:
-        """Name a declared program that this host has not."""
-        gone = [p.command[0] for p in self.declarations.values() if not shutil.which(p.command[0])]
-        return f"{gone[0]} is not there" if gone else ""
+        """Say what is wrong with the first declared program that cannot be started here.
+
+        Where a program's declaration names a check, that is run; of all others the libraries are looked for.
+        """
+        for name, program in sorted(self.declarations.items()):
+            found = loading_trouble(program.command[0])
+            if not found and program.check:
+                found = check_trouble(program.check, {**self.offer.environment, **program.environment})
+            if found:
+                return f"program {name}: {found}"
+        return ""
 
     def stop_grace(self, spec: ProgramSpec) -> float:
         """Give the seconds that the program needs to write a checkpoint and stop after SIGTERM."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import ClassVar
 
-from tasks.specs import QuantumSpec
-from worker.engines.base import Bench, Offer
+from worker.engines.base import Offer
 from worker.engines.quantum import OwnProgram, empty_file, installed_version, own_command
 from worker.programs.common import RESTART_FILE
 
@@ -18,6 +18,7 @@ class PySCF(OwnProgram):
     """
 
     name: ClassVar[str] = "pyscf"
+    needs: ClassVar[str] = "the Python packages pyscf and geometric (pip install 'simrelay[worker]')"
     restart_files: ClassVar[tuple[str, ...]] = ("restart.chk", RESTART_FILE)
     kept_files: ClassVar[dict[str, str]] = {"orbitals": "orbitals.chk"}
 
@@ -30,9 +31,9 @@ class PySCF(OwnProgram):
         tasks = ("single_point", "optimisation") if installed_version("geometric") else ("single_point",)
         return Offer(engine=cls.name, version=version, command=own_command(cls.name), tasks=tasks)
 
-    def environment(self, bench: Bench[QuantumSpec]) -> dict[str, str]:
+    def environment(self, scratch: Path) -> dict[str, str]:
         """Keep temporary files in scratch, and the user's ``.pyscf_conf.py`` from changing the physics."""
         return {
-            "PYSCF_TMPDIR": str(bench.scratch),
-            "PYSCF_CONFIG_FILE": empty_file(bench.scratch / "pyscf_conf.py"),
+            "PYSCF_TMPDIR": str(scratch),
+            "PYSCF_CONFIG_FILE": empty_file(scratch / "pyscf_conf.py"),
         }

@@ -6,6 +6,7 @@ import math
 import os
 import shutil
 import sys
+import tempfile
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
@@ -22,6 +23,7 @@ from tasks.results import Failure, Progress, QuantumResult
 from tasks.specs import QuantumSpec, check_electrons
 from worker.engines.base import Bench, Collected, Command, Engine, Exit, Snapshot
 from worker.engines.output import LOG_FILE, evidence, failure_from_log, last_line, tail
+from worker.loading import check_trouble
 from worker.programs import common
 from worker.programs.common import QuantumJob, RestartPoint
 
@@ -51,13 +53,19 @@ class OwnProgram(Engine[QuantumSpec]):
             **self.offer.environment,
             **thread_environment(bench.cores),
             **own_packages(),
-            **self.environment(bench),
+            **self.environment(bench.scratch),
         }
         return (Command(argv=(*self.offer.command, common.JOB_FILE), environment=environment, output=LOG_FILE),)
 
-    def environment(self, bench: Bench[QuantumSpec]) -> dict[str, str]:
+    def environment(self, scratch: Path) -> dict[str, str]:
         """Give the variables that this program needs besides those for threads."""
         return {}
+
+    def trouble(self) -> str:
+        """Have the program load all that it needs, and say what is wrong with it."""
+        with tempfile.TemporaryDirectory() as folder:
+            environment = {**self.offer.environment, **own_packages(), **self.environment(Path(folder))}
+            return check_trouble((*self.offer.command, common.CHECK), environment)
 
     def job(self, bench: Bench[QuantumSpec]) -> QuantumJob:
         """Give the calculation that a spec asks for, checked.

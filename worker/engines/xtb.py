@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import ClassVar
 
 from tasks.errors import InputError
@@ -21,6 +22,7 @@ class XTB(OwnProgram):
     """Single points and optimisations by tblite; seconds of work, restarted from the last geometry."""
 
     name: ClassVar[str] = "xtb"
+    needs: ClassVar[str] = "the Python packages tblite and ase (pip install 'simrelay[worker]')"
     max_scf_cycles: ClassVar[int] = 250
     stop_grace_seconds: ClassVar[float] = 10.0
 
@@ -37,7 +39,7 @@ class XTB(OwnProgram):
             tasks=("single_point", "optimisation"),
         )
 
-    def environment(self, bench: Bench[QuantumSpec]) -> dict[str, str]:
+    def environment(self, scratch: Path) -> dict[str, str]:
         """Let tblite find OpenMP where the system has none."""
         return openmp_environment()
 

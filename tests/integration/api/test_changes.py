@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
+from orchestrator.dispatch import job_id
 from tasks import jobs, listing
 from tasks.jobs import Token
 from tasks.records import JobRecord, JobState
@@ -64,6 +65,35 @@ async def test_holding_and_releasing_by_name_and_by_filter(client: httpx.AsyncCl
     assert [read(store, one).state for one in (running, second, third)] == ["RUNNING", "HELD", "HELD"]
     assert answers(await change(client, "release", all=True)) == {second: "ok", third: "ok"}
     assert answers(await change(client, "release", jobs=[third])) == {third: "refused"}
+
+
+@pytest.mark.parametrize(
+    ("filters", "fits"),
+    [
+        ({"owner": "ana"}, {"b1-0", "b1-1", "b2-0"}),
+        ({"batch": "b2"}, {"b2-0"}),
+        ({"queue": "program.other"}, {"b1-1"}),
+        ({"state": "HELD"}, {"b2-0"}),
+        ({"run": "r9"}, set()),
+        ({"owner": "ana", "queue": "program.count"}, {"b1-0", "b2-0"}),
+        ({"owner": "bob", "batch": "b1"}, set()),
+    ],
+)
+async def test_each_filter_takes_only_the_jobs_that_fit_it(
+    client: httpx.AsyncClient, store: Store, filters: dict[str, str], fits: set[str]
+) -> None:
+    register(store, queues=("program.count", "program.other"), cores=1)
+    rows = {"b1": ("ana", ["count", "other"]), "b2": ("ana", ["count"]), "b3": ("bob", ["count"])}
+    names = {}
+    for batch, (owner, programs) in rows.items():
+        specs = [{"program": program, "parameters": {"steps": 3}} for program in programs]
+        answer = await client.post("/batches", json={"id": batch, "owner": owner, "jobs": specs})
+        assert answer.status_code == 200, answer.text
+        names |= {job_id(batch, index): f"{batch}-{index}" for index in range(len(programs))}
+    await change(client, "hold", batch="b2")
+    done = await change(client, "cancel", **filters)
+    assert {names[job] for job in answers(done)} == fits
+    assert {names[job] for job in names if read(store, job).state == "CANCELLED"} == fits
 
 
 async def test_a_dry_run_lists_what_would_be_touched_and_changes_nothing(

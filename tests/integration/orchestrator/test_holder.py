@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import signal
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import redis
 
-from orchestrator.migrations import MIGRATIONS, migrate
+from orchestrator.agents.base import Context, Work
 from orchestrator.stack.redis_server import RedisServer
+from orchestrator.state import Step
 from tasks import batches, listing, runs
 from tasks.records import InboxEntry
 from tasks.settings import Settings
 from tasks.store import Store, connect
 from tests.conftest import eventually, settings_for
+from tests.counting import COUNTING, CountingAgent
 from tests.integration.orchestrator.conftest import RunningOrchestrator, create, holding, run_in, until
 from tests.integration.worker.conftest import StartWorker
 
@@ -64,37 +67,6 @@ async def test_a_batch_that_completed_while_no_orchestrator_lived_wakes_the_next
     assert record.answer == "1 SUCCEEDED"
 
 
-async def test_a_waiting_run_of_an_older_schema_is_carried_forward_and_goes_on(
-    settings: Settings, submitting: Store, start_worker: StartWorker, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    create(submitting, "count 1 times to 1 pausing 0 in 1 rounds")
-    async with holding(settings) as holder:
-        await run_in(holder.store, "r1", "WAITING")
-    # Version 2 is imagined: it keeps the owner in capitals.
-    monkeypatch.setitem(MIGRATIONS, 1, lambda values: {"owner": values["owner"].upper()})
-    monkeypatch.setattr("orchestrator.holder.migrate", lambda values: migrate(values, 2) if values else {})
-    start_worker()
-    async with holding(settings, "o2") as holder:
-        record = await run_in(holder.store, "r1", "SUCCEEDED", "FAILED")
-        state = await holder.view("r1")
-    assert (record.answer, record.error) == ("1 SUCCEEDED", "")
-    assert (state.owner, state.schema_version) == ("ANA", 2)
-
-
-async def test_a_run_written_by_a_newer_simrelay_is_refused_with_both_versions(
-    settings: Settings, submitting: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    create(submitting, "count 1 times to 1 pausing 0 in 1 rounds")
-    async with holding(settings) as holder:
-        await run_in(holder.store, "r1", "WAITING")
-    monkeypatch.setattr("orchestrator.holder.migrate", lambda values: migrate(values, 0))
-    submitting.run(runs.post("r1", InboxEntry(id="look", kind="look")))
-    async with holding(settings, "o2") as holder:
-        record = await run_in(holder.store, "r1", "FAILED")
-    assert "schema version 1" in record.error
-    assert "up to 0" in record.error
-
-
 async def test_a_cancelled_run_ends_and_its_waiting_jobs_are_cancelled(settings: Settings, submitting: Store) -> None:
     create(submitting, "count 3 times to 1 pausing 0 in 1 rounds")
     async with holding(settings) as holder:
@@ -104,6 +76,57 @@ async def test_a_cancelled_run_ends_and_its_waiting_jobs_are_cancelled(settings:
         submitting.run(batches.sweep(settings))
         page = await holder.store.run(listing.jobs(run="r1"))
     assert [job.state for job in page.rows] == ["CANCELLED"] * 3
+
+
+class Patient(CountingAgent):
+    """An agent whose first step does not end by itself."""
+
+    def plan_jobs(self, step: Step, context: Context) -> Work:
+        (context.folder / "planning").touch()
+        time.sleep(30)
+        return super().plan_jobs(step, context)
+
+
+async def patient_run(settings: Settings, store: Store) -> None:
+    """Make a run, and wait until an orchestrator plans its first step."""
+    create(store, "count 1 times to 1 pausing 0 in 1 rounds")
+    await until(lambda: exists(settings.workspace / "runs/r1/planning"), what="its first step is planned")
+
+
+async def exists(path: Path) -> bool:
+    return path.exists()
+
+
+async def test_an_orchestrator_whose_run_was_given_away_stops_its_work(settings: Settings, submitting: Store) -> None:
+    async with holding(settings, agents=COUNTING | {"counting_agent": Patient()}) as holder:
+        await patient_run(settings, submitting)
+        assert holder.driving
+        submitting.client.hincrby(f"{settings.key_prefix}run:r1", "epoch", 1)  # as another's claim does
+
+        async def left() -> bool:
+            return not holder.driving
+
+        await until(left, seconds=5, what="it lets go, in the middle of a step")
+
+
+async def test_a_run_that_is_cancelled_while_a_step_is_planned_ends_at_once(
+    settings: Settings, submitting: Store
+) -> None:
+    async with holding(settings, agents=COUNTING | {"counting_agent": Patient()}) as holder:
+        await patient_run(settings, submitting)
+        submitting.run(runs.post("r1", InboxEntry(id="cancel", kind="cancel")))
+        await run_in(holder.store, "r1", "CANCELLED", seconds=10)
+        assert submitting.run(runs.post("r1", InboxEntry(id="again", kind="cancel"))) == "ended"
+
+
+async def test_a_run_that_took_three_orchestrators_down_fails_and_says_so(
+    settings: Settings, submitting: Store
+) -> None:
+    create(submitting, "count 1 times to 1 pausing 0 in 1 rounds")
+    submitting.client.hset(f"{settings.key_prefix}run:r1", "takedowns", 3)
+    async with holding(settings) as holder:
+        record = await run_in(holder.store, "r1", "FAILED", "WAITING")
+    assert record.error.startswith("took 3 orchestrators down, one after the other")
 
 
 async def test_a_waiting_run_takes_little_of_redis(settings: Settings, submitting: Store) -> None:

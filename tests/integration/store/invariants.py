@@ -73,6 +73,7 @@ def check(dump: Dump) -> None:
     check_attempts(dump, jobs)
     check_batches(dump, jobs)
     check_runs(dump)
+    check_members(dump)
 
 
 def check_places(dump: Dump, jobs: dict[str, dict[str, str]]) -> None:
@@ -189,3 +190,11 @@ def check_runs(dump: Dump) -> None:
         assert not inbox or row["state"] in ("QUEUED", "ACTIVE")
     assert {key: dump.members(key) for key in dump.keys("runs:state:")} == dict(expected)
     assert (dump.members("runs:ready"), dump.members("runs:leased")) == (ready, leased)
+
+
+def check_members(dump: Dump) -> None:
+    """Every process that has joined is known with its version, which is not above the installation's."""
+    versions = dump.hash("member-versions")
+    assert set(versions) == dump.members("members")
+    kept = int(dump.hash("protocol").get("number", 0))
+    assert all(int(version.split()[1]) <= kept for version in versions.values())

@@ -115,6 +115,29 @@ def test_after_a_pause_expire_takes_nothing_for_one_lease(hasty: World, last: st
     assert taken[0] - began >= hasty.settings.lease_ms()
 
 
+def test_what_waits_and_what_is_held_moves_along_with_a_clock_that_is_set_back(world: World) -> None:
+    day_ms = 86_400_000
+    worker = world.worker("w1", cores=2)
+    world.submit("leased", "offered", "delayed")
+    world.start("leased")
+    world.redis.set(world.key("expire:last"), world.now_ms() + day_ms)
+    due = world.now_ms() + 5000
+    world.redis.zadd(world.key("delayed"), {"delayed": due + day_ms})
+    world.redis.hset(world.key("job:delayed"), "place", "delayed")
+    world.redis.zrem(world.key("ready:program.echo:ada"), "delayed")
+    for name, member in (("leased", "leased"), ("offered", "offered"), ("workers", worker)):
+        world.redis.zincrby(world.key(name), day_ms, member)
+    assert world.store.run(expiry.expire(world.settings)).guarded
+    lease, offer = world.settings.lease_ms(), world.settings.offer_seconds * 1000
+    for name, member, limit in (("leased", "leased", lease), ("offered", "offered", offer), ("workers", worker, lease)):
+        score = world.redis.zscore(world.key(name), member)
+        assert score is not None
+        assert score <= world.now_ms() + limit, name
+    score = world.redis.zscore(world.key("delayed"), "delayed")
+    assert score is not None
+    assert abs(score - due) < 1000
+
+
 def test_the_guard_lets_a_holder_that_survived_the_pause_renew(hasty: World) -> None:
     hasty.worker("w1")
     hasty.submit("a")

