@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from orchestrator.problems import Problem, of_error
@@ -25,9 +25,12 @@ from tasks.store import AsyncStore
 from tasks.wavefunctions import SOURCE_ROLES
 
 _REMEDY = 'Write {"job": "<id>", "role": "<role>"}, or {"file": "<id>"} for what `simrelay file put` took.'
-#: a job that a request speaks of: "the last job", "my previous calculation", "job 3f2a91c0de-0"
+#: what a reference to a file that a user put into the workspace begins with
+FILE = "file:"
+#: what a request speaks of: "the last job", "my previous calculation", "job 3f2a91c0de-0", "file 8336…"
 NAMED_JOB = re.compile(
     r"\b(?:(?:the|my|its)\s+)?(?:(?:last|latest|previous|most recent)\s+(?:quantum\s+|dft\s+)?(?:job|calculation)"
+    r"|file\s+[`'\"]?(?P<file>[0-9a-f]{64})[`'\"]?"
     r"|job\s+[`'\"]?(?P<id>(?=[\w.-]*\d)[A-Za-z0-9][A-Za-z0-9._-]{2,63})(?<!\.)[`'\"]?)",
     re.IGNORECASE,
 )
@@ -114,11 +117,11 @@ def complete_analysis(spec: WavefunctionSpec, offered: frozenset[str]) -> Wavefu
 
 
 def named_job(text: str) -> str:
-    """Give the job that a request names: ``last``, an id, or empty if it names none."""
+    """Give the job that a request names: ``last``, an id, ``file:`` and the id of a file, or empty if it names none."""
     match = NAMED_JOB.search(text)
     if not match:
         return ""
-    return match["id"] or "last"
+    return f"{FILE}{match['file']}" if match["file"] else match["id"] or "last"
 
 
 async def settle_sources(plan: Plan, owner: str, store: AsyncStore) -> Plan:
@@ -137,7 +140,7 @@ async def settle_sources(plan: Plan, owner: str, store: AsyncStore) -> Plan:
 
 
 async def earlier_job(reference: str, owner: str, store: AsyncStore) -> Source:
-    """Find the job that a request names: by its id, or as the owner's last one that left orbitals (``last``).
+    """Find the orbitals that a request names: of a job by its id, of the owner's last one that left any, or of a file.
 
     Raises
     ------
@@ -145,6 +148,9 @@ async def earlier_job(reference: str, owner: str, store: AsyncStore) -> Source:
         If there is none.
     """
     field = "request"
+    if reference.startswith(FILE):
+        found = await asyncio.to_thread(find_file, store.settings.workspace, reference.removeprefix(FILE), field)
+        return Source(job_id="", label=PurePosixPath(found.path).stem, file=found)
     if reference != "last":
         record = await store.run(listing.job(reference))
         return _earlier(record, of_job(field, reference, record, ""))

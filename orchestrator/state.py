@@ -67,6 +67,7 @@ class Decision(Part):
 class Source(Part):
     """Orbitals that a quantum job left: what an analysis works on."""
 
+    #: empty: a file that a user put into the workspace
     job_id: str
     #: what people call its molecule
     label: str

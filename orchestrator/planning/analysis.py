@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 
 from orchestrator.chemistry.molecules import DEFAULT_MAX_ATOMS
-from orchestrator.inputs import NAMED_JOB, named_job
+from orchestrator.inputs import FILE, NAMED_JOB, named_job
 from orchestrator.planning.plan import build_plan
 from orchestrator.planning.request import Request, read_request
 from orchestrator.planning.words import ELECTRONIC
@@ -157,6 +157,7 @@ def plan_analysis(
             remedy = "Ask for the one or the other."
             raise InputError("request", names, "is named beside an earlier job, whose molecule is known", remedy)
         which = "the last job that left orbitals" if wish.job == "last" else f"job {wish.job}"
+        which = f"the file {wish.job.removeprefix(FILE)[:12]}…" if wish.job.startswith(FILE) else which
         goal = _goal(wish).model_copy(update={"source_job": wish.job})
         steps: tuple[Step, ...] = (
             Step(number=1, agent=AGENT, description=f"Analyse the orbitals of {which}: {words}", goal=goal),

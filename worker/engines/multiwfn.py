@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import ClassVar
 
 from worker.engines.base import Offer
-from worker.engines.quantum import installed_version, own_command
+from worker.engines.quantum import own_command
 from worker.engines.wavefunction import Analysis
+from worker.loading import loading_trouble
 
 #: where the program and its settings.ini lie, as its manual asks for (section 2.1.2)
 PATH_VARIABLE = "Multiwfnpath"
@@ -37,13 +38,12 @@ class Multiwfn(Analysis):
 
     def trouble(self) -> str:
         """Say what is missing: the program, its settings.ini, or the packages that write its input."""
-        if trouble := super().trouble():
+        if trouble := loading_trouble(self.offer.command[0]):
             return f"Multiwfn cannot be started: {trouble}"
         settings = Path(self.offer.environment.get(PATH_VARIABLE) or os.environ.get(PATH_VARIABLE) or ".")
         if not (settings / "settings.ini").is_file():
             return f"{settings}/settings.ini is not there; set {PATH_VARIABLE} in engines.toml to its folder"
-        missing = [p for p, d in (("pyscf", "pyscf"), ("iodata", "qc-iodata")) if installed_version(p, d) is None]
-        return f"the packages {', '.join(missing)} that write its input are not there" if missing else ""
+        return super().trouble()
 
     def program(self) -> tuple[str, ...]:
         """Give our program, which types what a person would."""

@@ -20,6 +20,7 @@ from worker.engines.quantum import (
     thread_environment,
     unexplained,
 )
+from worker.loading import check_trouble
 from worker.programs import common
 
 # The modules of the programs load NumPy and PySCF; only names are needed here.
@@ -60,6 +61,10 @@ class Analysis(Engine[WavefunctionSpec]):
         }
         command = Command(argv=(*self.program(), common.JOB_FILE), environment=environment, output=LOG_FILE)
         return (command,)
+
+    def trouble(self) -> str:
+        """Have our program load all that it needs, and say what is wrong with it."""
+        return check_trouble((*self.program(), common.CHECK), {**self.offer.environment, **own_packages()})
 
     def program(self) -> tuple[str, ...]:
         """Give our program with its arguments."""
@@ -129,10 +134,3 @@ class Wavefunction(Analysis):
         if version is None or installed_version("iodata", "qc-iodata") is None:
             return None
         return Offer(engine=cls.name, version=version, command=own_command(cls.name), tasks=("analysis",))
-
-    def trouble(self) -> str:
-        """Say which package or program is missing."""
-        missing = [p for p, d in (("pyscf", "pyscf"), ("iodata", "qc-iodata")) if installed_version(p, d) is None]
-        if missing:
-            return f"the packages {', '.join(missing)} cannot be found; pip install 'simrelay[worker]' brings them"
-        return super().trouble()

@@ -108,7 +108,7 @@ def _read_text(path: Path) -> Source:
         if 0 <= index < mol.natm:
             mol._atm[index, gto.CHARGE_OF] -= core
     # Such files do not tell charge and multiplicity; their electrons do.
-    filled = [np.asarray(n) for n in (occupations if _is_pair(occupations) else (occupations,))]
+    filled = [np.asarray(n) for n in (occupations if _is_pair(coefficients) else (occupations,))]
     mol.charge = round(float(mol.atom_charges().sum() - sum(n.sum() for n in filled)))
     mol.spin = round(float(filled[0].sum() - filled[1].sum()) if len(filled) == 2 else float(_singly(filled[0]).sum()))
     has_energies = data.mo is not None and data.mo.energies is not None
@@ -117,10 +117,11 @@ def _read_text(path: Path) -> Source:
 
 def _source(mol: Any, coefficients: Any, energies: Any, occupations: Any, what: str) -> Source:
     """Bring one set, two sets, or a restricted open shell into one form; two sets whenever spins differ."""
-    sets = [np.asarray(c, dtype=float) for c in (coefficients if _is_pair(coefficients) else (coefficients,))]
-    filled = [np.asarray(n, dtype=float) for n in (occupations if _is_pair(occupations) else (occupations,))]
-    levels = None if energies is None else [np.asarray(e) for e in (energies if _is_pair(energies) else (energies,))]
-    if len(sets) == 1 and len(filled) == 1 and np.any(_singly(filled[0])) and mol.spin:
+    pair = _is_pair(coefficients)
+    sets = [np.asarray(c, dtype=float) for c in (coefficients if pair else (coefficients,))]
+    filled = [np.asarray(n, dtype=float) for n in (occupations if pair else (occupations,))]
+    levels = None if energies is None else [np.asarray(e) for e in (energies if pair else (energies,))]
+    if not pair and mol.spin and np.any(_singly(filled[0])):
         # Of a restricted open shell both spins have the same orbitals.
         filled = [np.minimum(filled[0], 1.0), np.maximum(filled[0] - 1.0, 0.0)]
         sets = [sets[0], sets[0]]
@@ -145,12 +146,9 @@ def _core_electrons(text: str) -> dict[int, int]:
     return {int(atom) - 1: int(core) for atom, core in rows}
 
 
-def _is_pair(value: Any) -> bool:
-    return (
-        isinstance(value, tuple | list)
-        or (isinstance(value, np.ndarray) and value.ndim == 3)
-        or (isinstance(value, np.ndarray) and value.ndim == 2 and value.shape[0] == 2 and value.shape[1] != 2)
-    )
+def _is_pair(coefficients: Any) -> bool:
+    """Tell whether there are two sets of orbitals, alpha and beta."""
+    return isinstance(coefficients, tuple | list) or np.asarray(coefficients).ndim == 3
 
 
 def _check(source: Source, path: Path) -> None:

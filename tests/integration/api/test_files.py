@@ -160,5 +160,10 @@ async def test_the_last_job_of_a_request_is_its_owner_s_newest_with_orbitals(
     assert shown["source_job"] == job
     assert shown["spec"]["inputs"]["wavefunction"]["path"] == newest.path
     assert shown["spec"]["analyses"] == ["pictures"]
+    taken = (await client.put("/files/mine.molden", content=MOLDEN)).json()
+    of_file = {**request, "request": f"Plot the LUMO of file {taken['file']}"}
+    (shown,) = (await client.post("/runs", json=of_file)).json()["steps"][0]["jobs"]
+    assert shown["spec"]["inputs"]["wavefunction"]["path"] == taken["path"]
+    assert shown["spec"]["label"] == "mine"
     other = await client.post("/runs", json={**request, "owner": "ben"})
     assert other.status_code == 422

@@ -140,7 +140,14 @@ def kill_warden(settings: Settings) -> None:
         parent.send_signal(signal.SIGKILL)
 
 
-@pytest.mark.parametrize("blow", [kill_engine, terminate_engine, kill_warden])
+@pytest.mark.parametrize(
+    "blow",
+    [
+        pytest.param(kill_engine, marks=pytest.mark.slow),
+        pytest.param(terminate_engine, marks=pytest.mark.slow),
+        kill_warden,
+    ],
+)
 def test_an_analysis_whose_engine_or_warden_is_ended_begins_again_and_gives_the_same(
     settings: Settings,
     submitting: Store,

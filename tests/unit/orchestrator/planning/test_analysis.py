@@ -48,6 +48,7 @@ def test_a_molecule_is_computed_and_then_analysed(
         ("visualise the orbitals of my previous calculation", "last", ("pictures",)),
         ("Hirshfeld and Mulliken charges of job 3f2a91c0de-0", "3f2a91c0de-0", ("mulliken", "hirshfeld")),
         ("What are the HOMO and LUMO energies of the last job?", "last", ("orbitals",)),
+        (f"Plot the LUMO of file {'0f' * 32}", f"file:{'0f' * 32}", ("pictures",)),
     ],
 )
 def test_an_earlier_job_is_only_analysed(text: str, job: str, analyses: tuple[str, ...]) -> None:

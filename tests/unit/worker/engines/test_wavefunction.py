@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from iodata import dump_one, load_one
 from pyscf import dft, gto, scf
 from pyscf.lo import orth_ao
 from pyscf.tools import molden
@@ -20,6 +21,7 @@ from tests.unit.worker.harness import METHYLAMMONIUM, WATER, run, start
 from worker.engines.base import Bench, Exit
 from worker.engines.wavefunction import Wavefunction
 from worker.programs.cubes import read_cube
+from worker.programs.orbital_source import read_source
 
 EV = 27.211386245988
 
@@ -119,6 +121,15 @@ def test_all_charges_of_a_cation_sum_to_its_charge(engine: Wavefunction, tmp_pat
     assert result.homo_ev is not None and result.orbitals == ()
 
 
+def test_hirshfeld_charges_of_water_are_those_of_an_independent_program(
+    engine: Wavefunction, water: scf.hf.RHF, tmp_path: Path
+) -> None:
+    result = analyse(engine, folder_of(water) / "orbitals.molden", tmp_path / "scratch", analyses=["hirshfeld"])
+    # By Multiwfn 2026.7.10 from the same orbitals (main function 7, option 1, its built-in atomic densities): oxygen
+    # -0.3179, hydrogens 0.1589. Its free atoms are other ones than ours.
+    assert result.hirshfeld_charges == pytest.approx((-0.3179, 0.1589, 0.1589), abs=0.008)
+
+
 def test_an_open_shell_has_alpha_and_beta_orbitals(engine: Wavefunction, tmp_path: Path) -> None:
     mf = solve(tmp_path, "2\noxygen\nO 0 0 0\nO 0 0 1.208\n", basis="def2-SVP", spin=2)
     asked = {"analyses": ["composition", "hirshfeld"], "orbitals": ["HOMO", "lumo BETA", "3"]}
@@ -131,6 +142,18 @@ def test_an_open_shell_has_alpha_and_beta_orbitals(engine: Wavefunction, tmp_pat
         named = {(one.name, one.spin) for one in result.orbitals if one.atom_shares}
         assert named == {("HOMO", "alpha"), ("LUMO", "beta"), ("HOMO-6", "alpha")}
         assert result.hirshfeld_charges == pytest.approx((0.0, 0.0), abs=1e-4)
+
+
+def test_the_smallest_open_shell_and_a_formatted_checkpoint_file_are_read(tmp_path: Path) -> None:
+    # Two orbitals of two spins: nothing but the shapes tells alpha and beta from two functions.
+    mf = solve(tmp_path, "2\nhydrogen\nH 0 0 0\nH 0 0 0.74\n", basis="STO-3G", spin=2)
+    data = load_one(str(tmp_path / "orbitals.molden"))
+    dump_one(data, str(tmp_path / "orbitals.fchk"), allow_changes=True)
+    for name in ("orbitals.chk", "orbitals.molden", "orbitals.fchk"):
+        source = read_source(tmp_path / name)
+        assert (source.spins, source.electrons) == (("alpha", "beta"), 2.0)
+        assert (source.mol.spin, source.mol.charge) == (2, 0)
+        assert source.density_matrix == pytest.approx(mf.make_rdm1().sum(axis=0), abs=1e-6)
 
 
 def test_cubes_hold_normalised_orbitals_all_electrons_and_the_potential_of_the_charges(
