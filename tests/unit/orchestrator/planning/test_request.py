@@ -86,6 +86,7 @@ LEVELS: list[tuple[str, dict[str, Any]]] = [
     ("energy of water at wB97X / 6-31G*", {"method": "wB97X", "basis": "6-31G*"}),
     ("ωB97X energy of water", {"method": "wB97X"}),
     ("B3LYP energy of water with pyscf", {"method": "B3LYP", "engine": "pyscf"}),
+    ("B3LYP energy of water with ORCA", {"method": "B3LYP", "engine": "orca"}),
     ("B3LYP/def2-SVP//GFN2-xTB energy of water",
      {"method": "B3LYP", "basis": "def2-SVP", "geometry_method": "GFN2-xTB"}),
     ("PBE0/def2-TZVP//B3LYP/def2-SVP energy of water",
