@@ -6,6 +6,7 @@ from typing import Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from tasks.dispersion import check_dispersion
 from tasks.elements import electron_count, parse_xyz
 from tasks.errors import InputError
 from tasks.jobspec import Job, Molecule
@@ -93,6 +94,7 @@ class QuantumSpec(Job):
                 raise InputError("dispersion", self.dispersion, problem, "It brings its own: leave it out.")
         else:
             object.__setattr__(self, "basis", find_basis(self.basis or "def2-SVP"))
+            check_dispersion(self.dispersion, method.name)
         self._settle_solvent(method)
         if self.engine != "auto" and self.engine not in method.engines:
             remedy = f"{method.name} is computed by {', '.join(method.engines)}."

@@ -11,10 +11,10 @@ from worker.programs.common import RESTART_FILE
 
 
 class PySCF(OwnProgram):
-    """Single points and optimisations by PySCF.
+    """Single points, optimisations and frequencies by PySCF.
 
     Its restart point is written after every SCF cycle: orbitals in PySCF's checkpoint format, and the geometry with the
-    counts of cycles in ``restart.json``.
+    counts of cycles in ``restart.json``; and the pieces of the Hessian, each as soon as it is there.
     """
 
     name: ClassVar[str] = "pyscf"
@@ -27,7 +27,9 @@ class PySCF(OwnProgram):
         version = installed_version("pyscf")
         if version is None:
             return None
-        tasks = ("single_point", "optimisation") if installed_version("geometric") else ("single_point",)
+        tasks: tuple[str, ...] = ("single_point", "frequencies")
+        if installed_version("geometric"):
+            tasks = ("single_point", "optimisation", "frequencies", "optimisation_frequencies")
         return Offer(engine=cls.name, version=version, command=own_command(cls.name), tasks=tasks)
 
     def environment(self, bench: Bench[QuantumSpec]) -> dict[str, str]:

@@ -18,8 +18,9 @@ from pydantic import ValidationError
 from tasks.elements import Atom, electron_count, parse_xyz
 from tasks.errors import InputError
 from tasks.methods import find_method
-from tasks.results import Failure, Progress, QuantumResult
+from tasks.results import Correction, Failure, Progress, QuantumResult
 from tasks.specs import QuantumSpec, check_electrons
+from worker.corrections.known import CORRECTIONS
 from worker.engines.base import Bench, Collected, Command, Engine, Exit, Snapshot
 from worker.engines.output import LOG_FILE, evidence, failure_from_log, last_line, tail
 from worker.programs import common
@@ -34,7 +35,9 @@ class OwnProgram(Engine[QuantumSpec]):
 
     #: files of a restart point, all of which must be there
     restart_files: ClassVar[tuple[str, ...]] = (common.RESTART_FILE,)
-    #: files to keep besides log and geometry, by role
+    #: files of a restart point that are not always there
+    more_restart_files: ClassVar[tuple[str, ...]] = (common.HESSIAN_FILE,)
+    #: files to keep besides log, geometry and (with frequencies) hessian, by role
     kept_files: ClassVar[dict[str, str]] = {}
     max_scf_cycles: ClassVar[int] = 100
     #: the program has nothing to save at SIGTERM, but may be within a library for a while
@@ -45,8 +48,10 @@ class OwnProgram(Engine[QuantumSpec]):
         job = self.job(bench)
         common.write_atomically(bench.scratch / common.JOB_FILE, job.model_dump_json(indent=1))
         if bench.restart and all((bench.restart / name).is_file() for name in self.restart_files):
-            for name in self.restart_files:
-                shutil.copyfile(bench.restart / name, bench.scratch / name)
+            for name in (*self.restart_files, *self.more_restart_files):
+                if (bench.restart / name).is_file():
+                    shutil.copyfile(bench.restart / name, bench.scratch / name)
+        (bench.scratch / common.FAILURE_FILE).unlink(missing_ok=True)
         environment = {
             **self.offer.environment,
             **thread_environment(bench.cores),
@@ -89,8 +94,18 @@ class OwnProgram(Engine[QuantumSpec]):
             method=spec.method,
             basis=spec.basis,
             solvent=spec.solvent,
+            solvent_model=spec.solvent_model,
+            dispersion=spec.dispersion,
+            density_fitting=spec.density_fitting,
+            temperature_kelvin=spec.temperature_kelvin,
+            pressure_pascal=spec.pressure_pascal,
             memory_mb=bench.memory_mb,
-            max_scf_cycles=self.max_scf_cycles,
+            max_scf_cycles=bench.changed("max_scf_cycles", self.max_scf_cycles),
+            level_shift_hartree=bench.changed("level_shift_hartree", 0.0),
+            damping=bench.changed("damping", 0.0),
+            second_order=bench.changed("second_order", False),
+            memory_share=bench.changed("memory_share", 0.8),
+            displacements=bench.changed("displacements", 0),
         )
 
     def progress(self, bench: Bench[QuantumSpec]) -> Progress | None:
@@ -104,7 +119,9 @@ class OwnProgram(Engine[QuantumSpec]):
         if not all(file.exists() for file in files):
             return None
         point = RestartPoint.model_validate_json((bench.scratch / common.RESTART_FILE).read_bytes())
-        return Snapshot(files=files, text=point.text)
+        # Pieces of a Hessian say themselves which geometry they belong to.
+        more = tuple(file for name in self.more_restart_files if (file := bench.scratch / name).exists())
+        return Snapshot(files=(*files, *more), text=point.text)
 
     def ended_well(self, bench: Bench[QuantumSpec], exits: Sequence[Exit]) -> bool:
         """Look for the mark as the last line of the output, and for a complete result."""
@@ -116,7 +133,11 @@ class OwnProgram(Engine[QuantumSpec]):
         """Take the program's own reason; without one, what exit and output tell."""
         path = bench.scratch / common.FAILURE_FILE
         if path.exists():
-            return Failure.model_validate_json(path.read_bytes())
+            failure = Failure.model_validate_json(path.read_bytes())
+            tried = [correction.name for correction in bench.corrections if correction.name == failure.error_class]
+            # When its corrections are used up, the same input would only fail again.
+            final = bool(tried) and self.correct(bench, failure) is None
+            return failure.model_copy(update={"permanent": True}) if final else failure
         log = bench.scratch / LOG_FILE
         if any(exit.code == common.EXIT_STOPPED for exit in exits) or last_line(log) == common.stopped_mark(self.name):
             return Failure(error_class="killed", message="The calculation was stopped by SIGTERM before its end.")
@@ -136,7 +157,14 @@ class OwnProgram(Engine[QuantumSpec]):
         if result is None:
             raise FileNotFoundError(bench.scratch / common.RESULT_FILE)
         names = {"log": LOG_FILE, "geometry": common.GEOMETRY_FILE, **self.kept_files}
+        if result.frequencies_per_cm:
+            names["hessian"] = common.HESSIAN_FILE
         return Collected(result=result, files={role: bench.scratch / name for role, name in names.items()})
+
+    def correct(self, bench: Bench[QuantumSpec], failure: Failure) -> Correction | None:
+        """Look for the next correction of that failure; each failure has its own module in ``worker.corrections``."""
+        find = CORRECTIONS.get(failure.error_class)
+        return find(self.name, bench.corrections) if find else None
 
     def _result(self, bench: Bench[QuantumSpec]) -> QuantumResult | None:
         path = bench.scratch / common.RESULT_FILE

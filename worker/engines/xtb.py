@@ -18,7 +18,7 @@ ALPB_SOLVENTS = frozenset(
 
 
 class XTB(OwnProgram):
-    """Single points and optimisations by tblite; seconds of work, restarted from the last geometry."""
+    """Single points, optimisations and frequencies by tblite; restarted from the last geometry or displacement."""
 
     name: ClassVar[str] = "xtb"
     max_scf_cycles: ClassVar[int] = 250
@@ -34,7 +34,7 @@ class XTB(OwnProgram):
             engine=cls.name,
             version=f"tblite {version}",
             command=own_command(cls.name),
-            tasks=("single_point", "optimisation"),
+            tasks=("single_point", "optimisation", "frequencies", "optimisation_frequencies"),
         )
 
     def environment(self, bench: Bench[QuantumSpec]) -> dict[str, str]:

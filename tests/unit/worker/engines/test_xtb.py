@@ -19,7 +19,7 @@ from tests.unit.worker.harness import WATER, bench_for, keep, run, start, water_
 from worker.engines.base import Exit
 from worker.engines.xtb import ALPB_SOLVENTS, XTB
 from worker.programs.common import JOB_FILE, QuantumJob
-from worker.programs.xtb_job import ase_atoms, single_point
+from worker.programs.xtb_job import ase_atoms, calculator_of
 
 _EV = 27.211386245988
 
@@ -98,7 +98,7 @@ def test_water_likes_water_and_every_solvent_that_is_offered_works(xtb: XTB, tmp
     for solvent in ALPB_SOLVENTS:
         given = {"xyz": WATER, "charge": 0, "multiplicity": 1, "task": "single_point", "method": "GFN1-xTB"}
         job = QuantumJob.model_validate({**given, "memory_mb": 100, "solvent": solvent})
-        assert float(single_point(job, ase_atoms(job.atoms)).get("energy")) < -5.7
+        assert float(calculator_of(job, ase_atoms(job.atoms)).singlepoint().get("energy")) < -5.7
 
 
 @pytest.mark.parametrize(
