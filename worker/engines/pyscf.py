@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+from importlib.util import find_spec
 from typing import ClassVar
 
+from tasks.errors import InputError
 from tasks.specs import QuantumSpec
 from worker.engines.base import Bench, Offer
 from worker.engines.quantum import OwnProgram, empty_file, installed_version, own_command
-from worker.programs.common import RESTART_FILE
+from worker.programs.common import RESTART_FILE, QuantumJob
 
 
 class PySCF(OwnProgram):
@@ -18,6 +21,7 @@ class PySCF(OwnProgram):
     """
 
     name: ClassVar[str] = "pyscf"
+    packages: ClassVar[tuple[str, ...]] = ("pyscf",)
     restart_files: ClassVar[tuple[str, ...]] = ("restart.chk", RESTART_FILE)
     kept_files: ClassVar[dict[str, str]] = {"orbitals": "orbitals.chk"}
 
@@ -32,9 +36,20 @@ class PySCF(OwnProgram):
             tasks = ("single_point", "optimisation", "frequencies", "optimisation_frequencies")
         return Offer(engine=cls.name, version=version, command=own_command(cls.name), tasks=tasks)
 
+    def job(self, bench: Bench[QuantumSpec]) -> QuantumJob:
+        """Give the calculation, if this host has what its dispersion correction needs."""
+        if bench.spec.dispersion and self.offer.command[:1] == (sys.executable,) and not _has_dispersion():
+            problem = "needs the package pyscf-dispersion, which this host does not have"
+            raise InputError("dispersion", bench.spec.dispersion, problem, "Install simrelay[worker] there.")
+        return super().job(bench)
+
     def environment(self, bench: Bench[QuantumSpec]) -> dict[str, str]:
         """Keep temporary files in scratch, and the user's ``.pyscf_conf.py`` from changing the physics."""
         return {
             "PYSCF_TMPDIR": str(bench.scratch),
             "PYSCF_CONFIG_FILE": empty_file(bench.scratch / "pyscf_conf.py"),
         }
+
+
+def _has_dispersion() -> bool:
+    return find_spec("pyscf.dispersion") is not None

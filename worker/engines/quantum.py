@@ -33,6 +33,8 @@ _TOO_CLOSE = 0.4
 class OwnProgram(Engine[QuantumSpec]):
     """An engine whose program is ``worker.programs.<name>_job``."""
 
+    #: Python packages that its program cannot do without
+    packages: ClassVar[tuple[str, ...]] = ()
     #: files of a restart point, all of which must be there
     restart_files: ClassVar[tuple[str, ...]] = (common.RESTART_FILE,)
     #: files of a restart point that are not always there
@@ -42,6 +44,14 @@ class OwnProgram(Engine[QuantumSpec]):
     max_scf_cycles: ClassVar[int] = 100
     #: the program has nothing to save at SIGTERM, but may be within a library for a while
     stop_grace_seconds: ClassVar[float] = 30.0
+
+    def trouble(self) -> str:
+        """Say which packages are missing, if the program runs in this worker's own Python."""
+        if trouble := super().trouble():
+            return trouble
+        own = self.offer.command[:1] == (sys.executable,)
+        missing = [name for name in self.packages if own and find_spec(name) is None]
+        return f"{self.name}: not installed: {', '.join(missing)}; install simrelay[worker]" if missing else ""
 
     def prepare(self, bench: Bench[QuantumSpec]) -> Sequence[Command]:
         """Write ``job.json``, and the restart point if there is one."""
@@ -130,14 +140,16 @@ class OwnProgram(Engine[QuantumSpec]):
         return self._result(bench) is not None
 
     def diagnose(self, bench: Bench[QuantumSpec], exits: Sequence[Exit]) -> Failure:
-        """Take the program's own reason; without one, what exit and output tell."""
+        """Take the program's own reason, or what exit and output tell; final if its corrections are used up."""
+        failure = self._diagnosis(bench, exits)
+        tried = any(correction.name == failure.error_class for correction in bench.corrections)
+        final = tried and self.correct(bench, failure) is None
+        return failure.model_copy(update={"permanent": True}) if final else failure
+
+    def _diagnosis(self, bench: Bench[QuantumSpec], exits: Sequence[Exit]) -> Failure:
         path = bench.scratch / common.FAILURE_FILE
         if path.exists():
-            failure = Failure.model_validate_json(path.read_bytes())
-            tried = [correction.name for correction in bench.corrections if correction.name == failure.error_class]
-            # When its corrections are used up, the same input would only fail again.
-            final = bool(tried) and self.correct(bench, failure) is None
-            return failure.model_copy(update={"permanent": True}) if final else failure
+            return Failure.model_validate_json(path.read_bytes())
         log = bench.scratch / LOG_FILE
         if any(exit.code == common.EXIT_STOPPED for exit in exits) or last_line(log) == common.stopped_mark(self.name):
             return Failure(error_class="killed", message="The calculation was stopped by SIGTERM before its end.")

@@ -172,6 +172,7 @@ def library_failure(error: Exception) -> Failure:
 def hessian_of(job: QuantumJob, molecule: Any, desk: Desk) -> Any:
     """Give the Hessian by differences of gradients; each gradient is kept as soon as it is there."""
     calculator = calculator_of(job, molecule, TIGHT)
+    calculator.set("verbosity", 0)
     solved = calculator.singlepoint()
 
     def gradient(coordinates: Any) -> Any:

@@ -75,10 +75,10 @@ def corrected(engine: Engine[Spec], bench: Bench[Spec], correction: Correction) 
     return dataclasses.replace(bench, corrections=(*bench.corrections, correction), restart=restart)
 
 
-def bench_for(spec: QuantumSpec, scratch: Path, restart: Path | None = None) -> Bench[QuantumSpec]:
+def bench_for(spec: QuantumSpec, scratch: Path, restart: Path | None = None, *, cores: int = 1) -> Bench[QuantumSpec]:
     """Give a bench in a new folder."""
     scratch.mkdir(parents=True)
-    return Bench(spec=spec, scratch=scratch, cores=2, memory_mb=2000, restart=restart)
+    return Bench(spec=spec, scratch=scratch, cores=cores, memory_mb=2000, restart=restart)
 
 
 def program_bench(spec: ProgramSpec, scratch: Path, restart: Path | None = None) -> Bench[ProgramSpec]:

@@ -15,7 +15,7 @@ from tasks.errors import InputError
 from tasks.results import QuantumResult
 from tasks.specs import QuantumSpec, parse_spec
 from tests.conftest import eventually
-from tests.unit.worker.harness import WATER, bench_for, keep, run, start, water_shape
+from tests.unit.worker.harness import METHYLAMMONIUM, WATER, bench_for, keep, run, start, water_shape
 from worker.engines.base import Exit
 from worker.engines.xtb import ALPB_SOLVENTS, XTB
 from worker.programs.common import JOB_FILE, QuantumJob
@@ -144,6 +144,21 @@ def test_an_optimisation_stopped_by_sigterm_goes_on_from_its_geometry(xtb: XTB, 
     last = json.loads((checkpoint / "restart.json").read_text())
     assert json.loads((again.scratch / "restart.json").read_text())["optimisation_steps"] > last["optimisation_steps"]
     assert len(read(again.scratch / "geometry.xyz")) == 24
+
+
+def test_loewdin_charges_sum_to_the_charge_and_are_milder_than_mullikens(xtb: XTB, tmp_path: Path) -> None:
+    """No published values exist: the sum, the symmetry of the molecule, and the sign of each atom are checked."""
+    bench = bench_for(spec(METHYLAMMONIUM, charge=1), tmp_path / "scratch")
+    exits = run(xtb, bench)
+    assert xtb.ended_well(bench, exits)
+    result = xtb.collect(bench).result
+    assert isinstance(result, QuantumResult)
+    loewdin = result.loewdin_charges
+    assert loewdin is not None and result.mulliken_charges is not None
+    assert sum(loewdin) == pytest.approx(1, abs=1e-6)
+    assert loewdin[2:5] == pytest.approx([loewdin[2]] * 3, abs=1e-3)
+    assert min(loewdin[2:]) > 0
+    assert loewdin != pytest.approx(result.mulliken_charges, abs=0.01)
 
 
 def test_a_solvent_without_parameters_is_refused(xtb: XTB, tmp_path: Path) -> None:
