@@ -137,6 +137,8 @@ def optimise(job: QuantumJob, mf: Any, course: Course) -> Any:
     solved = scanner.base
     if not np.allclose(solved.mol.atom_coords(), final.atom_coords(), atol=1e-7):
         solved(final)
+    if not solved.converged:
+        raise JobFailed(scf_not_converged(job, solved))
     return solved
 
 
@@ -150,7 +152,7 @@ def holds_orbitals(path: Path) -> bool:
 
 
 def solve(job: QuantumJob, mf: Any, density: Any = None) -> None:
-    """Converge a method, and at once with the second-order solver where the job says so.
+    """Converge a method at its geometry.
 
     Raises
     ------

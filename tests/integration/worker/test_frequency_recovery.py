@@ -15,19 +15,26 @@ from tasks.store import Store
 from tests.chaos.processes import running
 from tests.conftest import eventually
 from tests.integration.worker.conftest import StartWorker, artifact_path, job, submit, wait_for
-from tests.unit.worker.harness import METHYLAMMONIUM
+from tests.unit.worker.harness import METHYLAMMONIUM, WATER
 
-#: 48 displacements with a solvent, eight atoms one by one without
+#: with a solvent by displacements: 18 of them
 IN_WATER = {
-    "molecule": {"xyz": METHYLAMMONIUM, "name": "methylammonium"},
-    "charge": 1,
+    "molecule": {"xyz": WATER, "name": "water"},
+    "charge": 0,
     "method": "HF",
     "basis": "STO-3G",
     "solvent": "water",
     "engine": "pyscf",
     "task": "frequencies",
 }
-OPTIMISATION = {**IN_WATER, "solvent": None, "basis": "6-31G*", "task": "optimisation"}
+OPTIMISATION = {
+    **IN_WATER,
+    "molecule": {"xyz": METHYLAMMONIUM, "name": "methylammonium"},
+    "charge": 1,
+    "solvent": None,
+    "basis": "6-31G*",
+    "task": "optimisation",
+}
 PLANAR_AMMONIA = {
     "molecule": {"xyz": "4\nammonia\nN 0 0 0\nH 0 1.00 0\nH 0.86603 -0.50 0\nH -0.86603 -0.50 0\n"},
     "charge": 0,
@@ -44,17 +51,20 @@ def result(record: JobRecord) -> QuantumResult:
     return record.result
 
 
-def struck(what: str, asked: dict[str, object], at: int, settings: Settings, store: Store, start: StartWorker) -> str:
-    """Run a job, and kill something of it once a checkpoint of that number is recorded; give its id."""
+def struck(what: str, asked: dict[str, object], step: int, settings: Settings, store: Store, start: StartWorker) -> str:
+    """Run a job, and kill something of it in that step of its last stage; give its id."""
+    stage = "frequencies" if asked["task"] == "frequencies" else "optimisation"
     workers = {"one": start("one", cores=1)}
     (first,) = submit(store, asked)
 
     def reached() -> bool:
         record = job(store, first)
         assert record.state in (JobState.QUEUED, JobState.RUNNING), record.failure
-        return record.checkpoint is not None and record.checkpoint.number >= at
+        progress = record.progress
+        there = progress is not None and progress.stage == stage and (progress.step or 0) >= step
+        return there and record.checkpoint is not None
 
-    eventually(reached, seconds=200, what=f"checkpoint {at}")
+    eventually(reached, seconds=200, what=f"step {step} of the {stage}")
     if what == "worker":
         workers["two"] = start("two", cores=1)
         workers["one"].kill()
@@ -76,12 +86,12 @@ def attempts_of(settings: Settings, store: Store, record: JobRecord, what: str) 
 def test_killed_frequencies_go_on_from_their_last_displacement(
     what: str, settings: Settings, submitting: Store, start_worker: StartWorker
 ) -> None:
-    first = struck(what, IN_WATER, 8, settings, submitting, start_worker)
+    first = struck(what, IN_WATER, 4, settings, submitting, start_worker)
     record = wait_for(submitting, first, JobState.SUCCEEDED, JobState.FAILED, seconds=250)
     continued = result(record)
     attempts_of(settings, submitting, record, what)
     done_again = artifact_path(settings, record, "log").read_text().count("Hessian: displacement")
-    assert 0 < done_again < 48
+    assert 0 < done_again < 18
     (whole,) = submit(submitting, IN_WATER, batch="b2")
     undisturbed = result(wait_for(submitting, whole, JobState.SUCCEEDED, JobState.FAILED, seconds=250))
     assert continued.energy_hartree == pytest.approx(undisturbed.energy_hartree, abs=1e-6)
@@ -95,7 +105,7 @@ def test_killed_frequencies_go_on_from_their_last_displacement(
 def test_a_killed_optimisation_goes_on_from_its_last_geometry(
     what: str, settings: Settings, submitting: Store, start_worker: StartWorker
 ) -> None:
-    first = struck(what, OPTIMISATION, 12, settings, submitting, start_worker)
+    first = struck(what, OPTIMISATION, 3, settings, submitting, start_worker)
     record = wait_for(submitting, first, JobState.SUCCEEDED, JobState.FAILED, seconds=250)
     continued = result(record)
     attempts_of(settings, submitting, record, what)
