@@ -17,8 +17,8 @@ from orchestrator.state import Decision, Plan, Species
 from tasks.errors import InputError
 
 _OFFER = (
-    "What can be computed now: HOMO, LUMO, gap, energy, dipole moment, Mulliken charges and optimised geometries;"
-    " formula, mass, charge and 3D structures."
+    "What can be computed now: HOMO, LUMO, gap, energy, dipole moment, Mulliken charges, optimised geometries,"
+    " frequencies, enthalpies, entropies and Gibbs energies; formula, mass, charge and 3D structures."
 )
 
 

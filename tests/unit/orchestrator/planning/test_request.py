@@ -120,7 +120,7 @@ def test_level_of_theory_is_read_as_written(text: str, expected: dict[str, Any])
         ("HOMO of TMA with def2-XYZ", "basis", "def2-XYZ"),
         ("MP2 energy of water", "method", "MP2"),
         ("CCSD(T) energy of water", "method", "CCSD(T)"),
-        ("B3LYP-D3 energy of water", "method", "B3LYP-D3"),
+        ("B3LYP-D3 energy of water", "dispersion", "D3"),
         ("wB97X-D energy of water", "method", "wB97X-D"),
         ("energy of water in benzene", "solvent", "benzene"),
         ("energy of water in methanol and in ethanol", "solvent", "ethanol"),
