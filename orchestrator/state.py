@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from tasks.jobspec import InputFile
+from tasks.quantum import Task
 from tasks.results import Artifact
 from tasks.swarms import SwarmSpec
 
@@ -82,10 +83,15 @@ class Goal(Part):
 
     #: ``homo``, ``lumo``, ``gap``, ``energy``, ``dipole``, ``charges``, ``geometry``, ``formula``, ``mass``, …
     properties: tuple[str, ...] = ()
-    task: Literal["single_point", "optimisation"] = "single_point"
+    task: Task = "single_point"
     method: str = "B3LYP"
     basis: str | None = None
+    dispersion: str | None = None
     solvent: str | None = None
+    solvent_model: str | None = None
+    #: of the thermochemistry; None: the defaults of the spec
+    temperature_kelvin: float | None = None
+    pressure_pascal: float | None = None
     engine: str = "auto"
     compare: bool = False
     #: number of the step whose optimised geometry is used; None: the structure that the chemistry step made
@@ -126,7 +132,7 @@ class Quantity(Part):
     """One number that a step found out, in full precision, for figures and for other agents."""
 
     species: str
-    #: ``energy``, ``homo``, ``lumo``, ``gap``, ``dipole``
+    #: ``energy``, ``homo``, ``lumo``, ``gap``, ``dipole``, ``zero_point``, ``enthalpy``, ``entropy``, ``gibbs``
     name: str
     value: float
     unit: str

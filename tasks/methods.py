@@ -48,12 +48,14 @@ _ALL_TASKS = frozenset({"single_point", "optimisation", "frequencies", "optimisa
 #: by engine, in the order in which ``auto`` looks for one
 ABILITIES = {
     "pyscf": Ability(
-        tasks=frozenset({"single_point", "optimisation"}),
+        tasks=_ALL_TASKS,
         methods=frozenset({*_DFT, "HF"}),
-        solvent_models=frozenset({"CPCM"}),
+        solvent_models=frozenset({"CPCM", "SMD"}),
+        dispersion=frozenset({"D3BJ", "D4"}),
+        exact_integrals=True,
     ),
     "xtb": Ability(
-        tasks=frozenset({"single_point", "optimisation"}),
+        tasks=_ALL_TASKS,
         methods=frozenset(_TIGHT_BINDING),
         solvent_models=frozenset({"ALPB"}),
     ),
@@ -66,14 +68,6 @@ ABILITIES = {
         dispersion=frozenset({"D3BJ", "D4"}),
         exact_integrals=True,
     ),
-}
-
-#: Methods with published parameters: D3BJ by Grimme, Ehrlich, Goerigk, J. Comput. Chem. 32 (2011) 1456 and later work
-#: of that group; D4 by Caldeweyher et al., J. Chem. Phys. 150 (2019) 154122; both for r2SCAN by Ehlert et al., J. Chem.
-#: Phys. 154 (2021) 061101.
-DISPERSION = {
-    "D3BJ": frozenset("B3LYP B3LYP5 PBE PBE0 BLYP BP86 TPSS CAM-B3LYP HF r2SCAN".split()),
-    "D4": frozenset("B3LYP B3LYP5 PBE PBE0 BLYP BP86 TPSS CAM-B3LYP HF r2SCAN".split()),
 }
 
 

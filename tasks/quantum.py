@@ -6,11 +6,11 @@ from typing import Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from tasks.dispersion import check_dispersion
 from tasks.elements import electron_count, parse_xyz
 from tasks.errors import InputError
 from tasks.jobspec import Job, Molecule
 from tasks.methods import (
-    DISPERSION,
     Demand,
     Family,
     Method,
@@ -106,11 +106,8 @@ class QuantumSpec(Job):
                 raise InputError("dispersion", self.dispersion, problem, "It brings its own: leave it out.")
         else:
             object.__setattr__(self, "basis", find_basis(self.basis or "def2-SVP"))
+            check_dispersion(self.dispersion, method.name)
         self._settle_solvent(method)
-        if self.dispersion and method.name not in DISPERSION[self.dispersion]:
-            right = ", ".join(sorted(DISPERSION[self.dispersion]))
-            problem = f"has no published parameters for {method.name}"
-            raise InputError("dispersion", self.dispersion, problem, f"It has for {right}.")
         self._check_engine()
         if self.molecule.xyz and self.charge is not None and self.multiplicity is not None:
             check_electrons(self.molecule.xyz, self.charge, self.multiplicity)

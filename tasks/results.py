@@ -60,6 +60,11 @@ class QuantumResult(Value):
     loewdin_charges: tuple[float, ...] | None = None
     #: harmonic, lowest first, imaginary ones negative; without translations and rotations
     frequencies_per_cm: tuple[float, ...] | None = None
+    imaginary_modes: int | None = None
+    #: at the geometry of the frequencies, largest component; a stationary point has less than 4.5e-4
+    largest_gradient_hartree_per_bohr: float | None = None
+    #: rotations that bring the molecule to where it was, as detected; it divides the rotational partition function
+    symmetry_number: int | None = None
     #: of the temperature and pressure below: ideal gas, rigid rotor, harmonic oscillator
     zero_point_energy_hartree: float | None = None
     enthalpy_hartree: float | None = None

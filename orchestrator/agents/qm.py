@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from orchestrator.agents.base import Agent, Context, JobResult, Work
 from orchestrator.agents.compare import compare
-from orchestrator.agents.qm_table import charge_note, quantities, table
+from orchestrator.agents.qm_table import charge_note, frequency_notes, quantities, table
 from orchestrator.agents.text import counted, listed, slugs
 from orchestrator.chemistry.complete import complete_spec
 from orchestrator.chemistry.geometry import broken_bonds
@@ -21,10 +21,12 @@ from tasks.workspace import intact, write_artifact
 
 
 class QuantumAgent(Agent):
-    """Optimises geometries and computes energies, orbitals, dipole moments and charges."""
+    """Optimises geometries; computes energies, orbitals, dipole moments, charges, frequencies, thermochemistry."""
 
     name: ClassVar[str] = "qm_agent"
-    description: ClassVar[str] = "Quantum chemistry: optimisation, energy, HOMO, LUMO, gap, dipole moment, charges"
+    description: ClassVar[str] = (
+        "Quantum chemistry: optimisation, energy, HOMO, LUMO, gap, dipole moment, charges, frequencies, thermochemistry"
+    )
 
     def plan_jobs(self, step: Step, context: Context) -> Work:
         """Give one exact spec a molecule, at the geometry that it has by now."""
@@ -63,7 +65,7 @@ class QuantumAgent(Agent):
                 notes.append(f"{one.name} failed: {reason}")
                 species.append(one.model_copy(update={"error": f"step {step.number}: {reason}"}))
             else:
-                if job.result.xyz and isinstance(job.spec, QuantumSpec) and job.spec.task == "optimisation":
+                if job.result.xyz and isinstance(job.spec, QuantumSpec) and job.spec.task.startswith("optimisation"):
                     one, file = _optimised(one, slug, step, job.result, context)
                     files.append(file)
                     notes += _integrity(one, job.result)
@@ -86,7 +88,7 @@ class QuantumAgent(Agent):
         wanted = step.goal.properties
         values = quantities(done)
         names = listed([one.name for one, _ in done])
-        doing = "Optimised" if step.goal.task == "optimisation" else "Computed"
+        doing = "Optimised" if step.goal.task.startswith("optimisation") else "Computed"
         sentences = [f"{doing} {names if len(done) <= 4 else counted(len(done), 'molecule')} ({step.goal.protocol})."]
         if step.goal.compare:
             sentences += compare(values, wanted)
@@ -94,6 +96,7 @@ class QuantumAgent(Agent):
         more = list(notes)
         if "charges" in wanted:
             more += [note for one, result in done if (note := charge_note(one, result))]
+        more += [note for one, result in done for note in frequency_notes(one, result)]
         return Finding(
             step=step.number,
             agent=self.name,

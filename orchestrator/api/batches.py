@@ -68,7 +68,11 @@ async def results(batch_id: Id, api: Context, cursor: str = "", count: Count = 5
 
 
 def _result(job: JobRecord) -> dict[str, Any]:
-    result = job.result.model_dump(mode="json", exclude={"xyz", "mulliken_charges"}) if job.result else None
+    result = (
+        job.result.model_dump(mode="json", exclude={"xyz", "mulliken_charges", "loewdin_charges"})
+        if job.result
+        else None
+    )
     molecule = job.spec.get("molecule") or {}
     return {
         "index": job.batch_index,

@@ -67,7 +67,8 @@ def _engine(spec: QuantumSpec, offered: frozenset[str] | None) -> dict[str, Any]
             f" ({', '.join(others)} could as well)" if others else " (no other does)"
         )
     else:
-        reason = f"auto: first of {', '.join(able)} for {spec.demand}; no worker offered any of them"
+        known = "; no worker offered any of them" if offered else ""
+        reason = f"auto: first of {', '.join(able)} for {spec.demand}{known}"
     return {"engine": (there or able)[0], "engine_reason": reason[:200]}
 
 

@@ -17,8 +17,11 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Batches: jobs submitted together.", no_args_is_help=True)
 BatchId = Annotated[str, typer.Argument(metavar="BATCH", help="Id of the batch.")]
-_NUMBERS = ("energy_hartree", "homo_ev", "lumo_ev", "gap_ev", "dipole_debye")
-_UNITS = ("energy / Eh", "HOMO / eV", "LUMO / eV", "gap / eV", "dipole / D")
+_NUMBERS = (
+    *("energy_hartree", "homo_ev", "lumo_ev", "gap_ev", "dipole_debye"),
+    *("zero_point_energy_hartree", "enthalpy_hartree", "gibbs_energy_hartree"),
+)
+_UNITS = ("energy / Eh", "HOMO / eV", "LUMO / eV", "gap / eV", "dipole / D", "ZPE / Eh", "H / Eh", "G / Eh")
 
 
 @app.command()
@@ -26,7 +29,9 @@ def submit(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV with a line of column names, or .smi.")],
     method: Annotated[str, typer.Option(help="For rows that do not say; as the other options.")] = "",
     basis: Annotated[str, typer.Option(help="Basis set.")] = "",
-    task: Annotated[str, typer.Option(help="single_point or optimisation.")] = "",
+    task: Annotated[
+        str, typer.Option(help="single_point, optimisation, frequencies or optimisation_frequencies.")
+    ] = "",
     solvent: Annotated[str, typer.Option(help="Implicit solvent; empty: gas phase.")] = "",
     engine: Annotated[str, typer.Option(help="Program; empty: whichever workers offer.")] = "",
     cores: Annotated[str, typer.Option(help="Cores of each job.")] = "",
@@ -189,7 +194,7 @@ def _print_results(rows: list[ResultRow]) -> None:
             row.job,
             row.label,
             row.state,
-            *(_number((row.result or {}).get(_NUMBERS[i]), 6 if i == 0 else 3) for i in shown),
+            *(_number((row.result or {}).get(_NUMBERS[i]), 6 if _NUMBERS[i].endswith("hartree") else 3) for i in shown),
             *(_program_values(row).get(name, "") for name in values),
             row.failure.message if row.failure and row.state == "FAILED" else "",
         )

@@ -12,7 +12,10 @@ from orchestrator.problems import Problem
 from tasks.errors import InputError, SimrelayError
 
 #: columns, and options of the shared template, that set the field of that name
-OF_JOB = ("charge", "multiplicity", "task", "method", "basis", "solvent", "engine", "tag", "label")
+OF_JOB = (
+    *("charge", "multiplicity", "task", "method", "basis", "dispersion", "density_fitting", "solvent", "solvent_model"),
+    *("temperature_kelvin", "pressure_pascal", "engine", "tag", "label"),
+)
 OF_RESOURCES = ("cores", "memory", "walltime")
 OF_MOLECULE = ("smiles", "xyz_file", "name")
 COLUMNS = (*OF_MOLECULE, *OF_JOB, *OF_RESOURCES)

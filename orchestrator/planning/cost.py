@@ -9,8 +9,9 @@ Single point with N basis functions, by the two DFT timings (quadratic for small
     core-seconds = 1.382e-3 N² + 2.24e-9 N⁴
 
 Optimisation with A atoms, by the third timing: 4.67 (A/17)^½ single points. Tight binding with n valence functions
-(48 in N,N-dimethylpiperidinium): 0.02 (n/48)³ s, an optimisation 50 of them. These are orders of magnitude for
-deciding, not predictions: other hosts, difficult SCFs and floppy molecules differ by factors.
+(48 in N,N-dimethylpiperidinium): 0.02 (n/48)³ s, an optimisation 50 of them. Frequencies: 2 single points an atom
+(those of tetramethylammonium took 401 s); 6 by displacements, with an implicit solvent or with tight binding. These are
+orders of magnitude for deciding, not predictions: other hosts, difficult SCFs and floppy molecules differ by factors.
 """
 
 from __future__ import annotations
@@ -61,6 +62,7 @@ _SQUARE, _QUARTIC = 1.382e-3, 2.24e-9
 _OPTIMISATION, _OPTIMISATION_ATOMS = 4.67, 17
 #: a cation of 35 atoms relaxed with GFN2-xTB in water, and its SN2 barrier scanned
 _RELAXED_SECONDS, _SCAN_SECONDS = 1.2, 9.0
+_COUPLED, _DISPLACEMENTS = 2.0, 6.0
 _TIGHT_BINDING_SECONDS, _TIGHT_BINDING_FUNCTIONS, _TIGHT_BINDING_STEPS = 0.02, 48, 50
 
 
@@ -102,15 +104,19 @@ def estimate(spec: AnySpec) -> Cost:
         return _of_molecules(spec)
     counts = _elements(spec)
     atoms = sum(counts.values())
-    optimisation = spec.task == "optimisation" and atoms > 1
+    optimisation = spec.task.startswith("optimisation") and atoms > 1
+    frequencies = spec.task.endswith("frequencies") and atoms > 1
     if find_method(spec.method).family is Family.TIGHT_BINDING:
         functions = sum(n * _valence(symbol) for symbol, n in counts.items())
         seconds = _TIGHT_BINDING_SECONDS * (functions / _TIGHT_BINDING_FUNCTIONS) ** 3
-        seconds *= _TIGHT_BINDING_STEPS if optimisation else 1
+        seconds *= (_TIGHT_BINDING_STEPS if optimisation else 1) + (6 * atoms if frequencies else 0)
     else:
         functions = basis_functions(counts, spec.basis or "def2-SVP")
         seconds = _SQUARE * functions**2 + _QUARTIC * functions**4
-        seconds *= _OPTIMISATION * (atoms / _OPTIMISATION_ATOMS) ** 0.5 if optimisation else 1
+        points = _OPTIMISATION * (atoms / _OPTIMISATION_ATOMS) ** 0.5 if optimisation else 1
+        if frequencies:
+            points += (_DISPLACEMENTS if spec.solvent else _COUPLED) * atoms
+        seconds *= points
     note = "estimated from the number of basis functions, within a factor of about three"
     return Cost(core_seconds=round(seconds, 2), basis_functions=functions, note=note)
 

@@ -21,9 +21,9 @@ from orchestrator.state import Decision, Plan, Species
 from tasks.errors import InputError
 
 _OFFER = (
-    "What can be computed now: HOMO, LUMO, gap, energy, dipole moment, Mulliken charges and optimised geometries;"
-    " formula, mass, charge and 3D structures; the design of cations for a backbone by a swarm; molecular dynamics of"
-    f" cations in water. {ANALYSES}"
+    "What can be computed now: HOMO, LUMO, gap, energy, dipole moment, Mulliken charges, optimised geometries,"
+    " frequencies, enthalpies, entropies and Gibbs energies; formula, mass, charge and 3D structures; the design of"
+    f" cations for a backbone by a swarm; molecular dynamics of cations in water. {ANALYSES}"
 )
 
 

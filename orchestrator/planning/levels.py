@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from orchestrator.chemistry.names import TABLE
+from orchestrator.planning.conditions import take_dispersion
 from orchestrator.planning.words import DFT_WORD, OPTIMISE, OTHER_VERBS, VERBS
 from tasks.errors import InputError
 from tasks.methods import BASES, METHODS, SOLVENTS, Family, find_basis, find_method, find_solvent
@@ -89,7 +90,11 @@ class Level:
 
     method: str | None = None
     basis: str | None = None
+    dispersion: str | None = None
     solvent: str | None = None
+    solvent_model: str | None = None
+    temperature_kelvin: float | None = None
+    pressure_pascal: float | None = None
     engine: str = "auto"
     geometry_method: str | None = None
     geometry_basis: str | None = None
@@ -137,7 +142,8 @@ def read_level(text: str) -> tuple[Level, str]:
     InputError
         If a method, basis or engine is named that is not known, or more than one where one is needed.
     """
-    level = Level()
+    dispersion, text = take_dispersion(text)
+    level = Level(dispersion=dispersion)
     methods: list[tuple[int, str]] = []
     bases: list[str] = []
     text = _GAS.sub(lambda match: " " * len(match[0]), text)

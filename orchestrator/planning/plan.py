@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from orchestrator.planning.levels import is_tight_binding
+from orchestrator.planning.levels import Level, is_tight_binding
 from orchestrator.planning.request import Request
 from orchestrator.planning.specs import spec_for
+from orchestrator.planning.words import THERMAL
 from orchestrator.state import Goal, Plan, Species, Step
 from tasks.errors import InputError
 from tasks.methods import find_basis, find_method
+from tasks.quantum import Task
 from tasks.units import memory_mb
 
 DEFAULT_METHOD, DEFAULT_BASIS = "B3LYP", "def2-SVP"
@@ -25,6 +27,11 @@ _WORDS = {
     "energy": "energy",
     "dipole": "dipole moment",
     "charges": "Mulliken charges",
+    "frequencies": "frequencies",
+    "zero_point": "zero-point energy",
+    "enthalpy": "enthalpy",
+    "entropy": "entropy",
+    "gibbs": "Gibbs energy",
     "geometry": "geometry",
     "smiles": "canonical SMILES",
     "formula": "formula",
@@ -41,13 +48,15 @@ _WORDS = {
 class _Stage:
     """One quantum step before it has its number."""
 
-    task: str
+    task: Task
     method: str
     basis: str | None
+    dispersion: str | None = None
 
     @property
     def level(self) -> str:
-        return f"{self.method}/{self.basis}" if self.basis else self.method
+        method = self.method + {"D3BJ": "-D3(BJ)", "D4": "-D4"}.get(self.dispersion or "", "")
+        return f"{method}/{self.basis}" if self.basis else method
 
 
 def build_plan(request: Request) -> Plan:
@@ -73,7 +82,7 @@ def build_plan(request: Request) -> Plan:
         )
     ]
     stages = _stages(request, electronic) if electronic else []
-    protocol = _protocol(stages, request.level.solvent)
+    protocol = _protocol(stages, request.level.solvent, request.level.solvent_model)
     for index, stage in enumerate(stages):
         last = index == len(stages) - 1
         wanted = electronic if last else ("geometry",)
@@ -82,10 +91,14 @@ def build_plan(request: Request) -> Plan:
         number = len(steps) + 1
         goal = Goal(
             properties=wanted,
-            task="optimisation" if stage.task == "optimisation" else "single_point",
+            task=stage.task,
             method=stage.method,
             basis=stage.basis,
+            dispersion=stage.dispersion,
             solvent=request.level.solvent,
+            solvent_model=_solvent_model(request, stages, stage),
+            temperature_kelvin=request.level.temperature_kelvin if stage.task.endswith("frequencies") else None,
+            pressure_pascal=request.level.pressure_pascal if stage.task.endswith("frequencies") else None,
             engine=_engine(request, stage),
             cores=request.cores,
             memory_mb=memory_mb(request.memory, "request") if request.memory else None,
@@ -117,40 +130,60 @@ def _stages(request: Request, electronic: tuple[str, ...]) -> list[_Stage]:
     """Give the quantum steps: usually an optimisation by tight binding, then a single point by DFT."""
     level = request.level
     method = level.method or DEFAULT_METHOD
+    thermal = bool(THERMAL & set(electronic))
+    unrelaxed: Task = "frequencies" if thermal else "single_point"
     if is_tight_binding(method):
         if level.basis:
             raise InputError(
                 "basis", level.basis, f"cannot be chosen with {method}", "It brings its own: leave it out."
             )
-        return [_Stage("single_point" if request.optimise is None else "optimisation", method, None)]
+        relaxing: Task = "optimisation_frequencies" if thermal else "optimisation"
+        return [_Stage(unrelaxed if request.optimise is None else relaxing, method, None, level.dispersion)]
     basis = find_basis(level.basis or DEFAULT_BASIS)
     only_geometry = electronic == ("geometry",)
     if request.optimise is None:
-        return [_Stage("single_point", method, basis)]
+        return [_Stage(unrelaxed, method, basis, level.dispersion)]
+    if thermal:
+        # Frequencies have a meaning only where their own level has its minimum.
+        last = _Stage("optimisation_frequencies", method, basis, level.dispersion)
+        return [_Stage("optimisation", level.geometry_method or GEOMETRY_METHOD, _geometry_basis(level, basis)), last]
     if level.optimise_at_level or (only_geometry and (level.method or level.basis) and not level.geometry_method):
-        return [_Stage("optimisation", method, basis)]
-    geometry_method = level.geometry_method or GEOMETRY_METHOD
-    geometry_basis = None
-    if not is_tight_binding(geometry_method):
-        geometry_basis = find_basis(level.geometry_basis or basis)
-    elif level.geometry_basis:
-        remedy = "It brings its own: leave it out."
-        raise InputError("basis", level.geometry_basis, f"cannot be chosen with {geometry_method}", remedy)
-    optimisation = _Stage("optimisation", geometry_method, geometry_basis)
+        return [_Stage("optimisation", method, basis, level.dispersion)]
+    geometry_basis = _geometry_basis(level, basis)
+    geometry_dispersion = level.dispersion if geometry_basis else None
+    optimisation = _Stage("optimisation", level.geometry_method or GEOMETRY_METHOD, geometry_basis, geometry_dispersion)
     if only_geometry and not level.method and not level.basis:
         return [optimisation]
-    return [optimisation, _Stage("single_point", method, basis)]
+    return [optimisation, _Stage("single_point", method, basis, level.dispersion)]
 
 
-def _protocol(stages: list[_Stage], solvent: str | None) -> str:
+def _geometry_basis(level: Level, basis: str) -> str | None:
+    """Give the basis set of the optimisation before; None with tight binding, which brings its own."""
+    method = level.geometry_method or GEOMETRY_METHOD
+    if not is_tight_binding(method):
+        return find_basis(level.geometry_basis or basis)
+    if level.geometry_basis:
+        remedy = "It brings its own: leave it out."
+        raise InputError("basis", level.geometry_basis, f"cannot be chosen with {method}", remedy)
+    return None
+
+
+def _solvent_model(request: Request, stages: list[_Stage], stage: _Stage) -> str | None:
+    """Give the solvent model that was asked for, in the stages that it is for; in all if it is for none, to say so."""
+    model = request.level.solvent_model
+    fitting = [one for one in stages if is_tight_binding(one.method) == (model == "ALPB")]
+    return model if stage in fitting or not fitting else None
+
+
+def _protocol(stages: list[_Stage], solvent: str | None, model: str | None) -> str:
     """Give the level as a paper writes it: that of the properties, then ``//``, then that of the geometry."""
     if not stages:
         return ""
     final = stages[-1]
     level = final.level
-    if final.task == "single_point":
+    if final.task in ("single_point", "frequencies"):
         level += f"//{stages[0].level if len(stages) > 1 else FORCE_FIELD}"
-    return f"{level} in {solvent}" if solvent else level
+    return f"{level} in {solvent}{f' ({model})' if model else ''}" if solvent else level
 
 
 def _engine(request: Request, stage: _Stage) -> str:
@@ -174,11 +207,12 @@ def _check(goal: Goal, species: tuple[Species, ...]) -> None:
 def _describe(stage: _Stage, goal: Goal, names: str) -> str:
     where = f" in {goal.solvent}" if goal.solvent else ""
     wanted = _list(tuple(p for p in goal.properties if p != "geometry"))
-    if stage.task == "optimisation":
+    if stage.task.startswith("optimisation"):
         also = f"; {wanted}" if wanted else ""
         return f"Optimise {names} with {stage.level}{where}{also}"
     geometry = f"the geometries of step {goal.geometry_step}" if goal.geometry_step else "force-field geometries"
-    return f"Single points of {names} with {stage.level}{where} at {geometry}: {wanted or 'energy'}"
+    what = "Frequencies" if stage.task == "frequencies" else "Single points"
+    return f"{what} of {names} with {stage.level}{where} at {geometry}: {wanted or 'energy'}"
 
 
 def _list(properties: tuple[str, ...]) -> str:

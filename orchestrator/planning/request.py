@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from orchestrator.chemistry.complete import check_identity
 from orchestrator.chemistry.molecules import DEFAULT_MAX_ATOMS, identify
+from orchestrator.planning.conditions import Conditions, take_conditions
 from orchestrator.planning.levels import Level, read_level, take_solvent
 from orchestrator.planning.molecules import Found, find_molecules, to_species
 from orchestrator.planning.words import (
@@ -18,6 +19,8 @@ from orchestrator.planning.words import (
     NOT_COMPUTED,
     OPTIMISE,
     ORBITAL_ENERGY,
+    THERMAL,
+    THERMAL_ENERGY,
     VERBS,
 )
 from orchestrator.state import Species
@@ -52,7 +55,7 @@ class Request:
         The words without molecules, solvent and level, for the rules of complexity and routing.
     electronic
         Properties that need a simulation: ``homo``, ``lumo``, ``gap``, ``energy``, ``dipole``, ``charges``,
-        ``geometry``.
+        ``geometry``, ``frequencies``, ``zero_point``, ``enthalpy``, ``entropy``, ``gibbs``.
     identity
         Properties that the SMILES alone gives: ``formula``, ``mass``, ``charge``, ``structure``, …
     optimise
@@ -94,7 +97,11 @@ def read_request(text: str, max_atoms: int = DEFAULT_MAX_ATOMS) -> Request:
         remedy = "Give the molecules of a large set as a file, as a batch."
         raise InputError("request", f"{len(text)} characters", "is too long", remedy)
     plain = text.translate(_SIGNS)
+    conditions, plain = take_conditions(plain)
     solvent, plain = take_solvent(plain)
+    if conditions.solvent_model and not solvent:
+        remedy = "Name the solvent too, such as 'in water'."
+        raise InputError("solvent_model", conditions.solvent_model, "is named without a solvent", remedy)
     found, rest = find_molecules(plain, max_atoms)
     _refuse_unknown_neighbours(rest, found)
     level, rest = read_level(rest)
@@ -105,13 +112,21 @@ def read_request(text: str, max_atoms: int = DEFAULT_MAX_ATOMS) -> Request:
     for one in species:
         check_identity(identify(one.smiles, max_atoms=max_atoms), charge, multiplicity)
     electronic, identity = _properties(rest, bool(species))
+    if not THERMAL & set(electronic):
+        _refuse_unused(conditions)
     return Request(
         text=text,
         rest=rest,
         species=species,
         electronic=electronic,
         identity=identity,
-        level=Level(**{**vars(level), "solvent": solvent}),
+        level=replace(
+            level,
+            solvent=solvent,
+            solvent_model=conditions.solvent_model,
+            temperature_kelvin=conditions.temperature_kelvin,
+            pressure_pascal=conditions.pressure_pascal,
+        ),
         compare=bool(COMPARE.search(rest)),
         optimise=None if NO_OPTIMISATION.search(rest) else bool(OPTIMISE.search(rest)),
         not_computed=tuple(name for name, words in NOT_COMPUTED.items() if words.search(rest)),
@@ -120,6 +135,14 @@ def read_request(text: str, max_atoms: int = DEFAULT_MAX_ATOMS) -> Request:
         charge=charge,
         multiplicity=multiplicity,
     )
+
+
+def _refuse_unused(conditions: Conditions) -> None:
+    """Raise InputError for a temperature or pressure that nothing asked for depends on."""
+    for field, value in (("temperature", conditions.temperature_kelvin), ("pressure", conditions.pressure_pascal)):
+        if value is not None:
+            remedy = "It enters enthalpies, entropies and Gibbs energies: ask for these, or leave it out."
+            raise InputError(field, value, "has no meaning for what is asked", remedy)
 
 
 def _stated_charge(rest: str) -> int | None:
@@ -142,7 +165,7 @@ def _properties(rest: str, named: bool) -> tuple[tuple[str, ...], tuple[str, ...
     electronic = [
         name
         for name, words in ELECTRONIC.items()
-        if words.search(ORBITAL_ENERGY.sub(" ", without) if name == "energy" else without)
+        if words.search(THERMAL_ENERGY.sub(" ", ORBITAL_ENERGY.sub(" ", without)) if name == "energy" else without)
     ]
     if "smiles" in identity and not re.search(r"canonical|isomeric|smiles (?:of|for)", rest, re.IGNORECASE):
         # The word only introduces a molecule.

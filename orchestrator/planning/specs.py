@@ -5,6 +5,9 @@ from __future__ import annotations
 from orchestrator.state import Goal, Species
 from tasks.specs import QuantumSpec, parse_spec
 
+_ATOM = {"optimisation": "single_point", "optimisation_frequencies": "frequencies"}
+_CONDITIONS = ("temperature_kelvin", "pressure_pascal")
+
 
 def spec_for(species: Species, goal: Goal, xyz: str | None = None) -> QuantumSpec:
     """Give what a quantum step asks for one molecule, with its structure if that is known already.
@@ -24,10 +27,13 @@ def spec_for(species: Species, goal: Goal, xyz: str | None = None) -> QuantumSpe
             "charge": species.charge,
             "multiplicity": species.multiplicity,
             # A single atom has no geometry to optimise.
-            "task": "single_point" if species.atoms == 1 else goal.task,
+            "task": _ATOM.get(goal.task, goal.task) if species.atoms == 1 else goal.task,
             "method": goal.method,
             "basis": goal.basis,
+            "dispersion": goal.dispersion,
             "solvent": goal.solvent,
+            "solvent_model": goal.solvent_model,
+            **{name: value for name in _CONDITIONS if (value := getattr(goal, name)) is not None},
             "engine": goal.engine,
             "label": species.name[:120],
         }

@@ -31,6 +31,16 @@ ELECTRONIC = {
     "dipole": _words(r"dipoles?(?:\s+moments?)?|polarity|" + _ELECTRONIC),
     "charges": _words(r"(?:mulliken|partial|atomic|atom)\s+charges?|mulliken(?:\s+population\w*)?|charges on|"
                       r"population analysis|charge distribution"),
+    "frequencies": _words(
+        r"(?:vibrational\s+|harmonic\s+|normal[- ]mode\s+)?frequenc(?:y|ies)|vibrations?|vibrational(?:\s+modes?)?"
+        r"|normal modes?|imaginary (?:modes?|frequenc(?:y|ies))|hessian|wavenumbers?"
+    ),
+    "zero_point": _words(r"zero[- ]point(?:\s+(?:vibrational\s+)?energ(?:y|ies))?|zpv?es?|thermochem\w*"),
+    "enthalpy": _words(r"enthalp(?:y|ies)|thermochem\w*"),
+    "entropy": _words(r"entrop(?:y|ies)|thermochem\w*"),
+    "gibbs": _words(
+        r"(?:gibbs\s+)?free\s+(?:energ(?:y|ies)|enthalp(?:y|ies))|gibbs(?:\s+energ(?:y|ies))?|thermochem\w*"
+    ),
     "geometry": _words(r"(?:re)?optimi[sz](?:e|es|ed|ing|ation|ations)|geometr(?:y|ies)|relax(?:ed|ation)?|"
                        r"equilibrium structures?|bond lengths?"),
 }  # fmt: skip
@@ -53,6 +63,13 @@ IDENTITY = {
     ),
 }
 
+#: what needs frequencies
+THERMAL = frozenset({"frequencies", "zero_point", "enthalpy", "entropy", "gibbs"})
+
+#: energies with heat in them are no total energies
+THERMAL_ENERGY = _words(
+    r"(?:gibbs\s+)?free\s+energ(?:y|ies)|gibbs\s+energ(?:y|ies)|zero[- ]point\s+(?:vibrational\s+)?energ(?:y|ies)"
+)
 #: energies of orbitals are no total energies
 ORBITAL_ENERGY = re.compile(
     rf"{_ORBITAL}(?:\s*(?:,|and|&|/|-|–|or)\s*(?:the\s+)?{_ORBITAL})*\s+energ(?:y|ies)", re.IGNORECASE
@@ -89,18 +106,20 @@ OTHER_VERBS = _words(r"report|give|get|show|tell|what|single[- ]points?|energ(?:
 
 #: asked for now and then, computed by nothing that exists yet -> how a message calls it
 NOT_COMPUTED = {
-    "vibrational frequencies and thermochemistry": _words(
-        r"frequenc(?:y|ies)|vibration(?:s|al)?|normal modes?|imaginary modes?|ir spectr(?:um|a)|raman|hessian"
-        r"|zero[- ]point|free energ(?:y|ies)|enthalp(?:y|ies)|entrop(?:y|ies)|thermochem\w*|gibbs"
+    "infrared and Raman intensities": _words(
+        r"(?:ir|infrared)\s+(?:spectr(?:um|a)|intensit(?:y|ies)|absorption)|raman|infrared"
     ),
     "NMR shifts": _words(r"nmr|chemical shifts?|shieldings?"),
     "acidity and proton affinity": _words(r"pka|proton affinit(?:y|ies)|basicity|acidity|protonation"),
     "binding and interaction energies": _words(
-        r"(?:binding|interaction|dissociation|adsorption)\s+energ(?:y|ies)|binding"
+        r"(?:binding|interaction|dissociation|adsorption)\s+(?:free\s+)?(?:energ(?:y|ies)|enthalp(?:y|ies))|binding"
     ),
-    "solvation energies": _words(r"solvation\s+(?:free\s+)?energ(?:y|ies)|hydration\s+energ(?:y|ies)"),
+    "solvation energies": _words(
+        r"(?:solvation|hydration)\s+(?:free\s+)?energ(?:y|ies)|energ(?:y|ies)\s+of\s+(?:solvation|hydration)"
+    ),
     "transition states and barriers": _words(
-        r"transition states?|barriers?|activation\s+energ(?:y|ies)|reaction paths?|reaction energ(?:y|ies)|irc|neb"
+        r"transition states?|barriers?|(?:activation|reaction)\s+(?:free\s+)?(?:energ(?:y|ies)|enthalp(?:y|ies))"
+        r"|reaction paths?|irc|neb"
         r"|alkaline stability|degradation|half-li(?:fe|ves)"
     ),
     "excited states and spectra": _words(

@@ -47,6 +47,12 @@ def heading(text: str) -> None:
     say("-" * len(text))
 
 
+def replace(path: str, text: str) -> None:
+    """Replace a file in one step, so that no test depends on whether the run was killed while it was written."""
+    Path(f"{path}.new").write_text(text)
+    Path(f"{path}.new").replace(path)
+
+
 class Stop(Exception):
     """The run ends here, with this exit code."""
 
@@ -108,11 +114,11 @@ class Run:
 
     def keep(self, cycle: int) -> None:
         state = json.dumps({"error": self.error, "cycle": cycle, "atoms": len(self.atoms)})
-        Path(f"{self.job}.gbw").write_text(state + " " * 4000)
+        replace(f"{self.job}.gbw", state + " " * 4000)
 
     def keep_geometry(self) -> None:
         rows = [f"{a[0]} {p[0]:.10f} {p[1]:.10f} {p[2]:.10f}" for a, p in zip(self.atoms, self.places, strict=True)]
-        Path(f"{self.job}.xyz").write_text("\n".join([str(len(rows)), "Coordinates from the stand-in", *rows]) + "\n")
+        replace(f"{self.job}.xyz", "\n".join([str(len(rows)), "Coordinates from the stand-in", *rows]) + "\n")
 
     def read_orbitals(self) -> None:
         found = re.search(r'%moinp "(.*?)"', self.text)

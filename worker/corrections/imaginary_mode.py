@@ -1,49 +1,23 @@
-"""An optimised geometry that is a saddle point: displaced along its imaginary mode, and optimised again."""
+"""An optimisation that ended on a saddle point: move off along the lowest imaginary mode, and optimise again.
+
+The modes are in the engine's restart point; its program does the moving (``worker.programs.frequencies``), as often as
+``displacements`` says, by turns to the one side and farther to the other.
+"""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
-from tasks.elements import Atom
-from tasks.results import Correction, Failure
-from worker.corrections.ladder import next_rung
+from tasks.results import Correction
 
 NAME = "imaginary_mode"
-#: Largest displacement of an atom, in ångström: enough to leave the saddle point, too little to break a bond; the
-#: second one goes the other way, and further.
-AMPLITUDES_ANGSTROM = (0.1, -0.2)
+CAP = 2
 
 
-def correct(corrections: Sequence[Correction], failure: Failure) -> Correction | None:
-    """Say that the geometry is displaced; the engine does so when it prepares the next run."""
-    rungs = [
-        Correction(
-            name=NAME,
-            text=f"The optimised geometry has an imaginary mode: optimised again, {amplitude:+g} Å along it.",
-            changes={"displacement_angstrom": amplitude},
-        )
-        for amplitude in AMPLITUDES_ANGSTROM
-    ]
-    return next_rung(corrections, failure, NAME, rungs)
-
-
-def displaced(atoms: Sequence[Atom], mode: Sequence[float], amplitude_angstrom: float) -> list[Atom]:
-    """Give a geometry displaced along a mode.
-
-    Parameters
-    ----------
-    atoms
-        In ångström.
-    mode
-        Cartesian displacements x, y, z of each atom, in any unit; shape (3 times the number of atoms,).
-    amplitude_angstrom
-        How far the atom goes that moves most.
-    """
-    moves = [mode[i : i + 3] for i in range(0, len(mode), 3)]
-    longest = max(math.hypot(*move) for move in moves)
-    scale = amplitude_angstrom / longest
-    return [
-        Atom(atom.symbol, atom.x + scale * x, atom.y + scale * y, atom.z + scale * z)
-        for atom, (x, y, z) in zip(atoms, moves, strict=True)
-    ]
+def correct(engine: str, made: Sequence[Correction]) -> Correction | None:
+    """Give the next correction for any engine, after those that were made; None if the cap is reached."""
+    times = sum(correction.name == NAME for correction in made)
+    if times >= CAP:
+        return None
+    text = "The optimised geometry is a saddle point: moved along its lowest mode, and optimised again."
+    return Correction(name=NAME, text=text, changes={"displacements": times + 1})

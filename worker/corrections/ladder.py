@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tasks.results import Correction, Failure
+from tasks.results import Correction
 
 
-def tried(corrections: Sequence[Correction], name: str) -> int:
+def tried(made: Sequence[Correction], name: str) -> int:
     """Count how often a correction was made, in this and earlier attempts."""
-    return sum(correction.name == name for correction in corrections)
+    return sum(correction.name == name for correction in made)
 
 
-def next_rung(
-    corrections: Sequence[Correction], failure: Failure, name: str, rungs: Sequence[Correction]
-) -> Correction | None:
-    """Give the step of a correction that was not tried yet; None for another failure, or when all were."""
-    done = tried(corrections, name)
-    return rungs[done] if failure.error_class == name and done < len(rungs) else None
+def next_step(made: Sequence[Correction], steps: Sequence[Correction]) -> Correction | None:
+    """Give the first of these steps, all of one name, that was not made yet; None when all were."""
+    done = tried(made, steps[0].name)
+    return steps[done] if done < len(steps) else None

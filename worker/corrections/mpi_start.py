@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tasks.results import Correction, Failure
-from worker.corrections.ladder import next_rung
+from tasks.results import Correction
+from worker.corrections.ladder import next_step
 
 NAME = "mpi_start"
-MOST = 2
+CAP = 2
 
 
-def correct(corrections: Sequence[Correction], failure: Failure, *, processes: int) -> Correction | None:
-    """Say what to try next."""
+def correct(made: Sequence[Correction], *, processes: int) -> Correction | None:
+    """Say what to try next, after the corrections that were made; None if nothing is left."""
     if processes < 2:
         return None
     lenient = Correction(
@@ -25,4 +25,4 @@ def correct(corrections: Sequence[Correction], failure: Failure, *, processes: i
         text=f"The parallel processes did not start again: one process instead of {processes}, and slower.",
         changes={"processes": 1},
     )
-    return next_rung(corrections, failure, NAME, (lenient, serial))
+    return next_step(made, (lenient, serial))

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tasks.results import Correction, Failure
-from worker.corrections.ladder import next_rung
+from tasks.results import Correction
+from worker.corrections.ladder import next_step
 
 NAME = "no_analytical_hessian"
+_TEXT = "No analytical second derivatives for this method in this version: taken numerically from gradients."
 
 
-def correct(corrections: Sequence[Correction], failure: Failure) -> Correction | None:
+def correct(engine: str, made: Sequence[Correction]) -> Correction | None:
     """Say that derivatives are taken numerically; once."""
-    text = "No analytical second derivatives for this method in this version: taken numerically from gradients."
-    return next_rung(
-        corrections, failure, NAME, (Correction(name=NAME, text=text, changes={"numerical_frequencies": True}),)
-    )
+    return next_step(made, (Correction(name=NAME, text=_TEXT, changes={"numerical_frequencies": True}),))

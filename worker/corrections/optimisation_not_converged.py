@@ -1,23 +1,19 @@
-"""An optimisation that ran out of steps: it goes on from its last geometry, then with a Hessian that is computed."""
+"""An optimisation that ran out of cycles: go on from its last geometry, with new memory of the curvature."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tasks.results import Correction, Failure
-from worker.corrections.ladder import next_rung
+from tasks.results import Correction
 
 NAME = "optimisation_not_converged"
+CAP = 2
 
 
-def correct(
-    corrections: Sequence[Correction], failure: Failure, *, steps: int, can_calculate_hessian: bool
-) -> Correction | None:
-    """Say what to try next; at most two more rounds of ``steps`` steps."""
-    text = f"The optimisation was out of steps: goes on from its last geometry with up to {steps} more"
-    first = Correction(name=NAME, text=f"{text}.", changes={"max_optimisation_steps": steps})
-    second = first
-    if can_calculate_hessian:
-        changes: dict[str, float | int | str | bool] = {"max_optimisation_steps": steps, "calculate_hessian": True}
-        second = Correction(name=NAME, text=f"{text}, and a computed Hessian to begin with.", changes=changes)
-    return next_rung(corrections, failure, NAME, (first, second))
+def correct(engine: str, made: Sequence[Correction]) -> Correction | None:
+    """Give the next correction for any engine, after those that were made; None if the cap is reached."""
+    times = sum(correction.name == NAME for correction in made)
+    if times >= CAP:
+        return None
+    text = "The geometry did not converge within its cycles: goes on from the last one."
+    return Correction(name=NAME, text=text, changes={"continuations": times + 1})

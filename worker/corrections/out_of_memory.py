@@ -1,42 +1,19 @@
-"""Too little memory for each process: fewer processes, which share the same memory of the job."""
+"""A program that wanted more memory than it was given: PySCF then keeps integrals on disk, and takes smaller blocks."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tasks.results import Correction, Failure
-from worker.corrections.ladder import tried
+from tasks.results import Correction
 
 NAME = "out_of_memory"
-MOST = 4
+#: share of the memory that PySCF plans with, instead of 0.8: three-centre integrals then go to disk
+_SHARE = 0.3
 
 
-def correct(
-    corrections: Sequence[Correction],
-    failure: Failure,
-    *,
-    processes: int,
-    usable_mb: float,
-    needed_mb: float | None,
-) -> Correction | None:
-    """Say with how many processes to go on; None if even one would not have enough.
-
-    Parameters
-    ----------
-    processes
-        How many there were.
-    usable_mb
-        What all of them may plan with together.
-    needed_mb
-        What each of them needs, if the program said so.
-    """
-    if failure.error_class != NAME or tried(corrections, NAME) >= MOST or processes < 2:
+def correct(engine: str, made: Sequence[Correction]) -> Correction | None:
+    """Give the correction; None after it was made once, and for engines whose use of memory cannot be changed."""
+    if engine != "pyscf" or any(correction.name == NAME for correction in made):
         return None
-    fewer = processes // 2
-    if needed_mb:
-        # The estimate grows a little with fewer processes, so some room is left.
-        fewer = min(processes - 1, int(usable_mb / (1.1 * needed_mb)))
-    if fewer < 1:
-        return None
-    text = f"Too little memory for {processes} processes: {fewer} with {usable_mb / fewer:.0f} MB each."
-    return Correction(name=NAME, text=text, changes={"processes": fewer})
+    text = f"Out of memory: plans with {_SHARE:.0%} of what it was given, and keeps integrals on disk."
+    return Correction(name=NAME, text=text, changes={"memory_share": _SHARE})

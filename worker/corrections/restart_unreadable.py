@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tasks.results import Correction, Failure
-from worker.corrections.ladder import next_rung
+from tasks.results import Correction
+from worker.corrections.ladder import next_step
 
 NAME = "restart_unreadable"
+_TEXT = "The orbitals of the restart point could not be read: begun with new ones."
 
 
-def correct(corrections: Sequence[Correction], failure: Failure) -> Correction | None:
+def correct(engine: str, made: Sequence[Correction]) -> Correction | None:
     """Say that the orbitals are left out; once."""
-    text = "The orbitals of the restart point could not be read: begun with new ones."
-    return next_rung(
-        corrections, failure, NAME, (Correction(name=NAME, text=text, changes={"restart_orbitals": False}),)
-    )
+    return next_step(made, (Correction(name=NAME, text=_TEXT, changes={"restart_orbitals": False}),))

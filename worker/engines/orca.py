@@ -14,15 +14,8 @@ from tasks.elements import Atom, parse_xyz, write_xyz
 from tasks.methods import ABILITIES
 from tasks.results import Correction, Failure, Progress, QuantumResult
 from tasks.specs import QuantumSpec
-from worker.corrections import (
-    imaginary_mode,
-    mpi_start,
-    numerical_hessian,
-    optimisation_not_converged,
-    out_of_memory,
-    restart_unreadable,
-    scf_not_converged,
-)
+from worker.corrections import fewer_processes, mpi_start
+from worker.corrections.known import CORRECTIONS
 from worker.corrections.ladder import tried
 from worker.engines import orca_input as inputs
 from worker.engines import orca_restart as restarts
@@ -44,6 +37,8 @@ _GEOMETRY = "geometry.xyz"
 #: programs that stand beside ORCA's ``orca``; the screen reader of the same name has none of them
 _BESIDE = ("orca_scf", "orca_leanscf", "orca_startup", "orca_main", "orca_gtoint")
 _VERSION = re.compile(r"orca[-_]?v?(\d+)[._-](\d+)(?:[._-](\d+))?", re.IGNORECASE)
+#: how far the atom that moves most is moved along an imaginary mode
+_OFF_A_SADDLE_POINT_ANGSTROM = 0.15
 #: without analytical second derivatives in ORCA 5: meta-GGA functionals, and SMD
 _NUMERICAL_IN_5 = frozenset({"TPSS", "M06-2X", "r2SCAN"})
 
@@ -164,30 +159,23 @@ class Orca(Engine[QuantumSpec]):
         if self._whole(bench.spec, out):
             return imaginary_failure(imaginary_modes(out))
         failure = told_failure(out, tail(log)) or failure_from_log(log, exits)
-        if failure.error_class == mpi_start.NAME and tried(bench.corrections, mpi_start.NAME) >= mpi_start.MOST:
+        if failure.error_class == mpi_start.NAME and tried(bench.corrections, mpi_start.NAME) >= mpi_start.CAP:
             return failure.model_copy(update={"before_start": True})
         return failure
 
     def correct(self, bench: Bench[QuantumSpec], failure: Failure) -> Correction | None:
         """Go through the known ways past a failure, each with its cap."""
-        before, processes = bench.corrections, bench.changed("processes", bench.cores)
-        return (
-            scf_not_converged.correct(before, failure, cycles=inputs.MAX_SCF_CYCLES, strategies=("SlowConv", "TRAH"))
-            or optimisation_not_converged.correct(
-                before, failure, steps=inputs.MAX_OPTIMISATION_STEPS, can_calculate_hessian=True
-            )
-            or out_of_memory.correct(
-                before,
-                failure,
-                processes=processes,
-                usable_mb=inputs.MEMORY_SHARE * bench.memory_mb,
-                needed_mb=needed_mb(failure.evidence),
-            )
-            or mpi_start.correct(before, failure, processes=processes)
-            or imaginary_mode.correct(before, failure)
-            or numerical_hessian.correct(before, failure)
-            or restart_unreadable.correct(before, failure)
-        )
+        made, processes = bench.corrections, bench.changed("processes", bench.cores)
+        match failure.error_class:
+            case fewer_processes.NAME:
+                usable, needed = inputs.MEMORY_SHARE * bench.memory_mb, needed_mb(failure.evidence)
+                return fewer_processes.correct(made, processes=processes, usable_mb=usable, needed_mb=needed)
+            case mpi_start.NAME:
+                return mpi_start.correct(made, processes=processes)
+            case known if known in CORRECTIONS:
+                return CORRECTIONS[known](self.name, made)
+            case _:
+                return None
 
     def collect(self, bench: Bench[QuantumSpec]) -> Collected:
         """Read the output, and name the files to keep: no scratch file of ORCA's is among them."""
@@ -250,14 +238,16 @@ class Orca(Engine[QuantumSpec]):
     @staticmethod
     def _off_the_saddle(bench: Bench[QuantumSpec], restart: Path, atoms: list[Atom]) -> list[Atom]:
         """Displace a geometry whose Hessian has an imaginary mode, if that is the correction under way."""
-        amplitude = bench.changed("displacement_angstrom", 0.0)
+        times = bench.changed("displacements", 0)
         hessian = restarts.read_hessian(restart / restarts.HESSIAN)
-        if not amplitude or hessian is None:
+        if not times or hessian is None:
             return atoms
         lowest = min(range(len(hessian.modes)), key=lambda i: hessian.frequencies_per_cm[i])
         if hessian.frequencies_per_cm[lowest] >= 0:
             return atoms
-        return imaginary_mode.displaced(atoms, hessian.modes[lowest], amplitude)
+        # By turns to the one side and farther to the other, as the programs of the other engines do it.
+        amplitude = _OFF_A_SADDLE_POINT_ANGSTROM * times * (1 if times % 2 else -1)
+        return restarts.displaced(atoms, hessian.modes[lowest], amplitude)
 
     def _settings(self, bench: Bench[QuantumSpec]) -> inputs.Settings:
         in_5 = self.offer.version.startswith("5")
@@ -266,8 +256,8 @@ class Orca(Engine[QuantumSpec]):
             processes=bench.changed("processes", bench.cores),
             scf=bench.changed("scf", ""),
             max_scf_cycles=bench.changed("max_scf_cycles", inputs.MAX_SCF_CYCLES),
-            max_optimisation_steps=bench.changed("max_optimisation_steps", inputs.MAX_OPTIMISATION_STEPS),
-            calculate_hessian=bench.changed("calculate_hessian", False),
+            # Two rounds of guessed curvature did not lead there: the third begins with a computed one.
+            calculate_hessian=bench.changed("continuations", 0) > 1,
             numerical_frequencies=bench.changed("numerical_frequencies", numerical),
         )
 

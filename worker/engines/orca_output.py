@@ -51,6 +51,7 @@ _THERMOCHEMISTRY = {
     "entropy_term": re.compile(rf"Final entropy term\s+\.\.\.\s+{_FLOAT} Eh"),
     "gibbs": re.compile(rf"Final Gibbs free en(?:ergy|thalpy)\s+\.\.\.\s+{_FLOAT} Eh"),
 }
+_SYMMETRY_NUMBER = re.compile(r"Symmetry Number:\s+(\d+)")
 _PASCAL_PER_ATMOSPHERE = 101_325.0
 
 
@@ -105,7 +106,7 @@ class OrcaOutput:
 
     def result(self) -> QuantumResult | None:
         """Give what came out; None without a complete energy."""
-        step, found = self.step, self.step.thermochemistry
+        step, found, frequencies = self.step, self.step.thermochemistry, self.step.frequencies_per_cm
         if step.energy_hartree is None:
             return None
         gap = step.lumo_ev - step.homo_ev if step.homo_ev is not None and step.lumo_ev is not None else None
@@ -120,7 +121,9 @@ class OrcaOutput:
             dipole_debye=step.dipole_debye,
             mulliken_charges=step.mulliken,
             loewdin_charges=step.loewdin,
-            frequencies_per_cm=step.frequencies_per_cm,
+            frequencies_per_cm=frequencies,
+            imaginary_modes=None if frequencies is None else sum(value < 0 for value in frequencies),
+            symmetry_number=int(found["symmetry_number"]) if "symmetry_number" in found else None,
             zero_point_energy_hartree=found.get("zero_point"),
             enthalpy_hartree=found.get("enthalpy"),
             # ORCA prints entropies multiplied by the temperature.
@@ -310,7 +313,10 @@ class _Reading:
 
     def _thermochemistry(self) -> None:
         found: dict[str, float] = {}
+        symmetry: dict[str, float] = {}
         for line in islice(self.lines, 2000):
+            if (match := _SYMMETRY_NUMBER.search(line)) and line.endswith("\n"):
+                symmetry = {"symmetry_number": float(match[1])}
             for name, pattern in _THERMOCHEMISTRY.items():
                 if (match := pattern.search(line)) and line.endswith("\n"):
                     found[name] = float(match[1])
@@ -319,4 +325,4 @@ class _Reading:
             if "gibbs" in found or line.strip() == ENDED:
                 break
         if len(found) == len(_THERMOCHEMISTRY):
-            self.current.thermochemistry = found
+            self.current.thermochemistry = found | symmetry

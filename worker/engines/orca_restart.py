@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -82,3 +83,24 @@ def _columns(blocks: Sequence[Sequence[str]], size: int) -> tuple[tuple[float, .
     if any(len(mode) != size for mode in modes):
         raise ValueError("a matrix is not whole")
     return modes
+
+
+def displaced(atoms: Sequence[Atom], mode: Sequence[float], amplitude_angstrom: float) -> list[Atom]:
+    """Give a geometry displaced along a mode.
+
+    Parameters
+    ----------
+    atoms
+        In ångström.
+    mode
+        Cartesian displacements x, y, z of each atom, in any unit; shape (3 times the number of atoms,).
+    amplitude_angstrom
+        How far the atom goes that moves most.
+    """
+    moves = [mode[i : i + 3] for i in range(0, len(mode), 3)]
+    longest = max(math.hypot(*move) for move in moves)
+    scale = amplitude_angstrom / longest
+    return [
+        Atom(atom.symbol, atom.x + scale * x, atom.y + scale * y, atom.z + scale * z)
+        for atom, (x, y, z) in zip(atoms, moves, strict=True)
+    ]

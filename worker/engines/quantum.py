@@ -21,14 +21,13 @@ from tasks.errors import InputError
 from tasks.methods import find_method
 from tasks.results import Correction, Failure, Progress, QuantumResult
 from tasks.specs import QuantumSpec, check_electrons
-from worker.corrections import optimisation_not_converged, scf_not_converged
+from worker.corrections.known import CORRECTIONS
 from worker.engines.base import Bench, Collected, Command, Engine, Exit, Snapshot
 from worker.engines.output import LOG_FILE, evidence, failure_from_log, last_line, tail
 from worker.loading import check_trouble
 from worker.programs import common
 from worker.programs.common import QuantumJob, RestartPoint
 
-MAX_OPTIMISATION_STEPS = 200
 #: closer than any two bonded atoms (H2 has 0.74 Å), in ångström
 _TOO_CLOSE = 0.4
 
@@ -36,24 +35,41 @@ _TOO_CLOSE = 0.4
 class OwnProgram(Engine[QuantumSpec]):
     """An engine whose program is ``worker.programs.<name>_job``."""
 
+    #: Python packages that its program cannot do without
+    packages: ClassVar[tuple[str, ...]] = ()
     #: files of a restart point, all of which must be there
     restart_files: ClassVar[tuple[str, ...]] = (common.RESTART_FILE,)
-    #: files to keep besides log and geometry, by role
+    #: files of a restart point that are not always there
+    more_restart_files: ClassVar[tuple[str, ...]] = (common.HESSIAN_FILE,)
+    #: files to keep besides log, geometry and (with frequencies) hessian, by role
     kept_files: ClassVar[dict[str, str]] = {}
     max_scf_cycles: ClassVar[int] = 100
     #: the program has nothing to save at SIGTERM, but may be within a library for a while
     stop_grace_seconds: ClassVar[float] = 30.0
 
+    def trouble(self) -> str:
+        """Say which packages are missing in this worker's own Python, or what the program cannot load."""
+        if trouble := super().trouble():
+            return trouble
+        own = self.offer.command[:1] == (sys.executable,)
+        missing = [name for name in self.packages if own and find_spec(name) is None]
+        if missing:
+            return f"{self.name}: not installed: {', '.join(missing)}; install simrelay[worker]"
+        with tempfile.TemporaryDirectory() as folder:
+            environment = {**self.offer.environment, **own_packages(), **self.environment(Path(folder))}
+            return check_trouble((*self.offer.command, common.CHECK), environment)
+
     def prepare(self, bench: Bench[QuantumSpec]) -> Sequence[Command]:
         """Write ``job.json``, and the restart point if there is one."""
         job = self.job(bench)
-        for name in (common.RESULT_FILE, common.FAILURE_FILE, common.PROGRESS_FILE):
-            # Of a run before a correction.
-            (bench.scratch / name).unlink(missing_ok=True)
         common.write_atomically(bench.scratch / common.JOB_FILE, job.model_dump_json(indent=1))
         if bench.restart and all((bench.restart / name).is_file() for name in self.restart_files):
-            for name in self.restart_files:
-                shutil.copyfile(bench.restart / name, bench.scratch / name)
+            for name in (*self.restart_files, *self.more_restart_files):
+                if (bench.restart / name).is_file():
+                    shutil.copyfile(bench.restart / name, bench.scratch / name)
+        for left in (common.RESULT_FILE, common.FAILURE_FILE, common.PROGRESS_FILE):
+            # Of a run before a correction.
+            (bench.scratch / left).unlink(missing_ok=True)
         environment = {
             **self.offer.environment,
             **thread_environment(bench.cores),
@@ -65,12 +81,6 @@ class OwnProgram(Engine[QuantumSpec]):
     def environment(self, scratch: Path) -> dict[str, str]:
         """Give the variables that this program needs besides those for threads."""
         return {}
-
-    def trouble(self) -> str:
-        """Have the program load all that it needs, and say what is wrong with it."""
-        with tempfile.TemporaryDirectory() as folder:
-            environment = {**self.offer.environment, **own_packages(), **self.environment(Path(folder))}
-            return check_trouble((*self.offer.command, common.CHECK), environment)
 
     def job(self, bench: Bench[QuantumSpec]) -> QuantumJob:
         """Give the calculation that a spec asks for, checked.
@@ -102,9 +112,18 @@ class OwnProgram(Engine[QuantumSpec]):
             method=spec.method,
             basis=spec.basis,
             solvent=spec.solvent,
+            solvent_model=spec.solvent_model,
+            dispersion=spec.dispersion,
+            density_fitting=spec.density_fitting,
+            temperature_kelvin=spec.temperature_kelvin,
+            pressure_pascal=spec.pressure_pascal,
             memory_mb=bench.memory_mb,
             max_scf_cycles=bench.changed("max_scf_cycles", self.max_scf_cycles),
-            max_optimisation_steps=bench.changed("max_optimisation_steps", MAX_OPTIMISATION_STEPS),
+            level_shift_hartree=bench.changed("level_shift_hartree", 0.0),
+            damping=bench.changed("damping", 0.0),
+            second_order=bench.changed("second_order", False),
+            memory_share=bench.changed("memory_share", 0.8),
+            displacements=bench.changed("displacements", 0),
         )
 
     def progress(self, bench: Bench[QuantumSpec]) -> Progress | None:
@@ -118,7 +137,9 @@ class OwnProgram(Engine[QuantumSpec]):
         if not all(file.exists() for file in files):
             return None
         point = RestartPoint.model_validate_json((bench.scratch / common.RESTART_FILE).read_bytes())
-        return Snapshot(files=files, text=point.text)
+        # Pieces of a Hessian say themselves which geometry they belong to.
+        more = tuple(file for name in self.more_restart_files if (file := bench.scratch / name).exists())
+        return Snapshot(files=(*files, *more), text=point.text)
 
     def ended_well(self, bench: Bench[QuantumSpec], exits: Sequence[Exit]) -> bool:
         """Look for the mark as the last line of the output, and for a complete result."""
@@ -127,20 +148,17 @@ class OwnProgram(Engine[QuantumSpec]):
         return self._result(bench) is not None
 
     def diagnose(self, bench: Bench[QuantumSpec], exits: Sequence[Exit]) -> Failure:
-        """Take the program's own reason; without one, what exit and output tell."""
+        """Take the program's own reason, or what exit and output tell; final if its corrections are used up."""
+        failure = self._diagnosis(bench, exits)
+        tried = any(correction.name == failure.error_class for correction in bench.corrections)
+        final = tried and self.correct(bench, failure) is None
+        return failure.model_copy(update={"permanent": True}) if final else failure
+
+    def _diagnosis(self, bench: Bench[QuantumSpec], exits: Sequence[Exit]) -> Failure:
         path = bench.scratch / common.FAILURE_FILE
         if path.exists():
             return Failure.model_validate_json(path.read_bytes())
         return unexplained(self.name, bench.scratch / LOG_FILE, exits)
-
-    def correct(self, bench: Bench[QuantumSpec], failure: Failure) -> Correction | None:
-        """Give more cycles or steps, from where the calculation was."""
-        made = bench.corrections
-        return scf_not_converged.correct(
-            made, failure, cycles=self.max_scf_cycles, strategies=("",)
-        ) or optimisation_not_converged.correct(
-            made, failure, steps=MAX_OPTIMISATION_STEPS, can_calculate_hessian=False
-        )
 
     def collect(self, bench: Bench[QuantumSpec]) -> Collected:
         """Read ``result.json``, and name the files to keep."""
@@ -148,7 +166,14 @@ class OwnProgram(Engine[QuantumSpec]):
         if result is None:
             raise FileNotFoundError(bench.scratch / common.RESULT_FILE)
         names = {"log": LOG_FILE, "geometry": common.GEOMETRY_FILE, **self.kept_files}
+        if result.frequencies_per_cm:
+            names["hessian"] = common.HESSIAN_FILE
         return Collected(result=result, files={role: bench.scratch / name for role, name in names.items()})
+
+    def correct(self, bench: Bench[QuantumSpec], failure: Failure) -> Correction | None:
+        """Look for the next correction of that failure; each failure has its own module in ``worker.corrections``."""
+        find = CORRECTIONS.get(failure.error_class)
+        return find(self.name, bench.corrections) if find else None
 
     def _result(self, bench: Bench[QuantumSpec]) -> QuantumResult | None:
         path = bench.scratch / common.RESULT_FILE

@@ -19,10 +19,11 @@ ALPB_SOLVENTS = frozenset(
 
 
 class XTB(OwnProgram):
-    """Single points and optimisations by tblite; seconds of work, restarted from the last geometry."""
+    """Single points, optimisations and frequencies by tblite; restarted from the last geometry or displacement."""
 
     name: ClassVar[str] = "xtb"
     needs: ClassVar[str] = "the Python packages tblite and ase (pip install 'simrelay[worker]')"
+    packages: ClassVar[tuple[str, ...]] = ("tblite", "ase")
     max_scf_cycles: ClassVar[int] = 250
     stop_grace_seconds: ClassVar[float] = 10.0
 
@@ -36,8 +37,15 @@ class XTB(OwnProgram):
             engine=cls.name,
             version=f"tblite {version}",
             command=own_command(cls.name),
-            tasks=("single_point", "optimisation"),
+            tasks=("single_point", "optimisation", "frequencies", "optimisation_frequencies"),
         )
+
+    def trouble(self) -> str:
+        """Say what is missing, OpenMP as well."""
+        if trouble := super().trouble():
+            return trouble
+        there = has_system_openmp() or installed_openmp() is not None or "LD_LIBRARY_PATH" in self.offer.environment
+        return "" if there else "xtb: no OpenMP library (libgomp.so.1); install libgomp1, or simrelay[worker]"
 
     def environment(self, scratch: Path) -> dict[str, str]:
         """Let tblite find OpenMP where the system has none."""

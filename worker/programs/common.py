@@ -30,6 +30,7 @@ RESULT_FILE = "result.json"
 FAILURE_FILE = "failure.json"
 RESTART_FILE = "restart.json"
 GEOMETRY_FILE = "geometry.xyz"
+HESSIAN_FILE = "hessian.npz"
 
 #: the program gave up with a reason, which stands in ``failure.json``
 EXIT_FAILED = 3
@@ -80,11 +81,28 @@ class QuantumJob(BaseModel):
     memory_mb: int
     max_scf_cycles: int = 100
     max_optimisation_steps: int = 200
+    #: what corrections change; none of it changes the physics
+    level_shift_hartree: float = 0.0
+    damping: float = 0.0
+    second_order: bool = False
+    memory_share: float = 0.8
+    #: how often the geometry may be moved off a saddle point, along its imaginary mode
+    displacements: int = 0
 
     @property
     def atoms(self) -> list[Atom]:
         """The atoms at the beginning."""
         return parse_xyz(self.xyz)
+
+    @property
+    def optimises(self) -> bool:
+        """Whether the geometry is relaxed first; a single atom has nothing to relax."""
+        return self.task in ("optimisation", "optimisation_frequencies") and len(self.atoms) > 1
+
+    @property
+    def vibrates(self) -> bool:
+        """Whether frequencies are computed."""
+        return self.task in ("frequencies", "optimisation_frequencies")
 
 
 class RestartPoint(BaseModel):
@@ -95,6 +113,10 @@ class RestartPoint(BaseModel):
     #: done in all attempts up to here; the result counts those of its own attempt
     scf_cycles: int = 0
     optimisation_steps: int = 0
+    #: the geometry is relaxed, and what is left to do are the frequencies there
+    relaxed: bool = False
+    #: how often the geometry was moved off a saddle point
+    displacements: int = 0
     #: the newest geometry, XYZ in ångström
     xyz: str
 

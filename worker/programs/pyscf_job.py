@@ -1,9 +1,8 @@
-"""One calculation with PySCF: Hartree-Fock or density functional theory, a single point or an optimisation.
+"""One calculation with PySCF: Hartree-Fock or density functional theory; energies, geometries, frequencies.
 
-Run as ``python -m worker.programs.pyscf_job job.json`` with the job's folder as working directory. Density fitting with
-PySCF's default auxiliary basis, integration grid level 3, geometries by geomeTRIC with its default criteria
-(energy 1e-6 Eh, gradient rms 3e-4 and maximum 4.5e-4 Eh/bohr, displacement rms 1.2e-3 and maximum 1.8e-3 Å). All basis
-sets are taken with spherical d functions, as ORCA takes them (Gaussian's 6-31G* has Cartesian ones).
+Run as ``python -m worker.programs.pyscf_job job.json`` with the job's folder as working directory. The method is built
+in ``pyscf_method``. Geometries by geomeTRIC with its default criteria (energy 1e-6 Eh, gradient rms 3e-4 and maximum
+4.5e-4 Eh/bohr, displacement rms 1.2e-3 and maximum 1.8e-3 Å); the second derivatives are those of ``pyscf_hessian``.
 """
 
 from __future__ import annotations
@@ -15,95 +14,28 @@ from typing import Any
 
 import numpy as np
 import pyscf
-from pyscf import dft, gto, scf
-from pyscf.data.elements import ELEMENTS, MASSES
 from pyscf.geomopt import geometric_solver
-from pyscf.lib import chkfile, param
-from pyscf.lib.exceptions import BasisNotFoundError
+from pyscf.lib import chkfile
 
-from tasks.elements import ATOMIC_NUMBER, Atom, write_xyz
-from tasks.methods import SOLVENTS
+from tasks.elements import parse_xyz, write_xyz
 from tasks.results import Failure, Progress, QuantumResult
-from worker.programs.common import (
-    EV_PER_HARTREE,
-    Desk,
-    JobFailed,
-    QuantumJob,
-    RestartPoint,
-    run_program,
-    say,
+from worker.programs import frequencies
+from worker.programs.common import HESSIAN_FILE, Desk, JobFailed, QuantumJob, RestartPoint, run_program, say
+from worker.programs.hessian import KeptPieces
+from worker.programs.pyscf_hessian import hessian_of, way_of
+from worker.programs.pyscf_method import (
+    TIGHT_HARTREE,
+    atoms_of,
+    build_method,
+    build_molecule,
+    dipole_debye,
+    frontier_ev,
+    level_of,
+    loewdin_charges,
 )
 
 ORBITALS_FILE = "orbitals.chk"
 RESTART_ORBITALS_FILE = "restart.chk"
-
-#: PySCF's words for our methods, where a setting of the user's could change the meaning of the plain one
-FUNCTIONALS = {"B3LYP": "b3lypg", "B3LYP5": "b3lyp5"}
-#: def2 basis sets bring effective core potentials from rubidium on (Weigend and Ahlrichs, PCCP 7 (2005) 3297)
-_LAST_WITHOUT_CORE_POTENTIAL = ATOMIC_NUMBER["Kr"]
-#: share of the memory that PySCF plans with; the rest is for the interpreter and what it does not count
-_MEMORY_SHARE = 0.8
-
-
-def level_of(job: QuantumJob) -> str:
-    """Give the level of theory as a paper would write it."""
-    spin = "U" if job.multiplicity > 1 else ""
-    solvent = f", C-PCM {job.solvent}" if job.solvent else ""
-    return f"{spin}{job.method}/{job.basis} (density fitting{solvent})"
-
-
-def build_molecule(job: QuantumJob, atoms: list[Atom]) -> Any:
-    """Build PySCF's molecule; coordinates in ångström.
-
-    Raises
-    ------
-    JobFailed
-        With class ``bad_input`` if the basis set does not have all elements.
-    """
-    heavy = {atom.symbol for atom in atoms if ATOMIC_NUMBER[atom.symbol] > _LAST_WITHOUT_CORE_POTENTIAL}
-    has_core_potential = (job.basis or "").startswith("def2-")
-    mol = gto.Mole()
-    mol.atom = [(atom.symbol, atom[1:]) for atom in atoms]
-    mol.charge, mol.spin = job.charge, job.multiplicity - 1
-    mol.basis = job.basis
-    mol.ecp = dict.fromkeys(heavy, job.basis) if has_core_potential else {}
-    mol.max_memory = max(200.0, _MEMORY_SHARE * job.memory_mb)
-    mol.verbose = 4
-    try:
-        # PySCF's own account of the input would begin with the source of this program.
-        return mol.build(dump_input=False, parse_arg=False)
-    except BasisNotFoundError as error:
-        failure = Failure(
-            error_class="bad_input",
-            message=f"The basis set {job.basis} does not have all elements of the molecule.",
-            evidence=(str(error),),
-            remedy="Take def2-SVP, which goes from hydrogen to radon.",
-            permanent=True,
-        )
-        raise JobFailed(failure) from error
-
-
-def build_method(job: QuantumJob, mol: Any) -> Any:
-    """Build the self-consistent field method: restricted for singlets, unrestricted for all else."""
-    closed = job.multiplicity == 1
-    if job.method == "HF":
-        mf = scf.RHF(mol) if closed else scf.UHF(mol)
-    else:
-        kind = dft.RKS if closed else dft.UKS
-        mf = kind(mol, xc=FUNCTIONALS.get(job.method, job.method))
-    mf = mf.density_fit()
-    if job.solvent:
-        mf = mf.PCM()
-        mf.with_solvent.method = "C-PCM"
-        mf.with_solvent.eps = SOLVENTS[job.solvent]
-    mf.max_cycle = job.max_scf_cycles
-    return mf
-
-
-def atoms_of(mol: Any) -> list[Atom]:
-    """Give the atoms of PySCF's molecule, in ångström."""
-    rows = mol.atom_coords() * param.BOHR
-    return [Atom(mol.atom_pure_symbol(i), *map(float, row)) for i, row in enumerate(rows)]
 
 
 class Course:
@@ -114,24 +46,30 @@ class Course:
         self.before = earlier or RestartPoint(text="", xyz=job.xyz)
         self.scf_cycles = 0
         self.steps = 0
-        # A single atom has nothing to relax, and geomeTRIC no coordinates for it.
-        self.optimises = job.task == "optimisation" and len(job.atoms) > 1
+        #: the geometry is relaxed, now or by an earlier attempt
+        self.relaxed = self.before.relaxed or not job.optimises
+        self.displacements = self.before.displacements
 
     def after_cycle(self, envs: dict[str, Any]) -> None:
         """Take note of one cycle; PySCF calls this when its own checkpoint file is complete."""
         self.scf_cycles += 1
-        cycle, energy = envs["cycle"] + 1, float(envs["e_tot"])
+        # The second-order solver calls its cycles otherwise.
+        cycle, energy = envs.get("cycle", envs.get("imacro", 0)) + 1, float(envs["e_tot"])
         step = self.steps + 1
-        where = f"optimisation step {step}, SCF cycle {cycle}" if self.optimises else f"SCF cycle {cycle}"
+        where = f"SCF cycle {cycle}" if self.relaxed else f"optimisation step {step}, SCF cycle {cycle}"
         self._keep(envs["mol"], where)
         self.desk.progress(
             Progress(
                 text=f"{where}, {energy:.5f} Eh",
-                stage="optimisation" if self.optimises else "scf",
-                step=step if self.optimises else cycle,
+                stage="scf" if self.relaxed else "optimisation",
+                step=cycle if self.relaxed else step,
                 energy_hartree=energy if math.isfinite(energy) else None,
             )
         )
+
+    def count_cycle(self, envs: dict[str, Any]) -> None:
+        """Count one cycle at a displaced geometry, whose orbitals are nothing to go on from."""
+        self.scf_cycles += 1
 
     def after_gradient(self, envs: dict[str, Any]) -> None:
         """Take note of one step of an optimisation; the geometry solver calls this."""
@@ -143,6 +81,25 @@ class Course:
         self.desk.geometry(atoms_of(envs["mol"]), text)
         self.desk.progress(Progress(text=text, stage="optimisation", step=self.steps, energy_hartree=energy))
 
+    def after_piece(self, what: str, number: int, total: int) -> None:
+        """Take note of a piece of the Hessian, which is kept already."""
+        where = f"{what} {number} of {total}"
+        say(f"Hessian: {where}")
+        self.desk.progress(Progress(text=f"frequencies, {where}", stage="frequencies", step=number, total=total))
+
+    def point(self, xyz: str, text: str) -> None:
+        """Make a geometry the one that a later attempt goes on from."""
+        self.desk.restart_point(
+            RestartPoint(
+                text=text,
+                scf_cycles=self.before.scf_cycles + self.scf_cycles,
+                optimisation_steps=self.before.optimisation_steps + self.steps,
+                relaxed=self.relaxed,
+                displacements=self.displacements,
+                xyz=xyz,
+            )
+        )
+
     def _keep(self, mol: Any, where: str) -> None:
         # Orbitals first: with the next geometry's orbitals and this geometry a restart is still right, since PySCF
         # projects a guess from one geometry to another.
@@ -150,14 +107,7 @@ class Course:
         temporary = folder / f".{RESTART_ORBITALS_FILE}.new"
         shutil.copyfile(folder / ORBITALS_FILE, temporary)
         temporary.replace(folder / RESTART_ORBITALS_FILE)
-        self.desk.restart_point(
-            RestartPoint(
-                text=f"after {where}",
-                scf_cycles=self.before.scf_cycles + self.scf_cycles,
-                optimisation_steps=self.before.optimisation_steps + self.steps,
-                xyz=write_xyz(atoms_of(mol), where),
-            )
-        )
+        self.point(write_xyz(atoms_of(mol), where), f"after {where}")
 
 
 def scf_not_converged(job: QuantumJob, mf: Any) -> Failure:
@@ -168,24 +118,6 @@ def scf_not_converged(job: QuantumJob, mf: Any) -> Failure:
         evidence=(f"last energy {float(mf.e_tot):.8f} Eh after {mf.cycles} cycles",),
         remedy="Check charge, multiplicity and geometry; a tight-binding optimisation beforehand often helps.",
     )
-
-
-def frontier_ev(mf: Any) -> tuple[float | None, float | None]:
-    """Give HOMO and LUMO in eV; of both spins the highest occupied and the lowest empty orbital."""
-    energies, occupations = np.ravel(mf.mo_energy), np.ravel(mf.mo_occ)
-    occupied, empty = energies[occupations > 0], energies[occupations == 0]
-    return (
-        float(occupied.max()) * EV_PER_HARTREE if occupied.size else None,
-        float(empty.min()) * EV_PER_HARTREE if empty.size else None,
-    )
-
-
-def dipole_debye(mf: Any) -> float:
-    """Give the norm of the dipole moment about the centre of mass, in debye."""
-    mol = mf.mol
-    masses = np.array([MASSES[ELEMENTS.index(mol.atom_pure_symbol(i))] for i in range(mol.natm)])
-    centre = masses @ mol.atom_coords() / masses.sum()
-    return float(np.linalg.norm(mf.dip_moment(unit="Debye", origin=centre, verbose=0)))
 
 
 def optimise(job: QuantumJob, mf: Any, course: Course) -> Any:
@@ -205,6 +137,8 @@ def optimise(job: QuantumJob, mf: Any, course: Course) -> Any:
     solved = scanner.base
     if not np.allclose(solved.mol.atom_coords(), final.atom_coords(), atol=1e-7):
         solved(final)
+    if not solved.converged:
+        raise JobFailed(scf_not_converged(job, solved))
     return solved
 
 
@@ -217,30 +151,85 @@ def holds_orbitals(path: Path) -> bool:
         return False
 
 
-def calculate(job: QuantumJob, desk: Desk) -> QuantumResult:
-    """Do one job, and give what came out."""
-    atoms = job.atoms
-    earlier = desk.earlier(atoms)
-    if earlier and job.task == "optimisation":
-        job = job.model_copy(update={"xyz": earlier.xyz})
-        atoms = job.atoms
-    course = Course(job, desk, earlier)
-    mol = build_molecule(job, atoms)
-    say(f"{level_of(job)}, charge {job.charge:+d}, multiplicity {job.multiplicity}, {mol.nao} basis functions")
-    say(write_xyz(atoms, f"{job.task} with PySCF {pyscf.__version__}, coordinates in ångström"))
-    mf = build_method(job, mol)
-    mf.chkfile = str(desk.folder / ORBITALS_FILE)
-    if earlier and holds_orbitals(desk.folder / RESTART_ORBITALS_FILE):
-        shutil.copyfile(desk.folder / RESTART_ORBITALS_FILE, mf.chkfile)
-        mf.init_guess = "chkfile"
-    mf.callback = course.after_cycle
-    if course.optimises:
-        mf = optimise(job, mf, course)
-    else:
-        mf.kernel()
+def solve(job: QuantumJob, mf: Any, density: Any = None) -> None:
+    """Converge a method at its geometry.
+
+    Raises
+    ------
+    JobFailed
+        If it does not converge.
+    """
+    mf.kernel(density)
     if not mf.converged:
         raise JobFailed(scf_not_converged(job, mf))
-    return _result(job, mf, course)
+
+
+def calculate(job: QuantumJob, desk: Desk) -> QuantumResult:
+    """Do one job, and give what came out."""
+    earlier = desk.earlier(job.atoms)
+    if earlier and job.optimises:
+        job = job.model_copy(update={"xyz": earlier.xyz})
+    course = Course(job, desk, earlier)
+    mol = build_molecule(job, job.atoms)
+    say(f"{level_of(job)}, charge {job.charge:+d}, multiplicity {job.multiplicity}, {mol.nao} basis functions")
+    say(write_xyz(job.atoms, f"{job.task} with PySCF {pyscf.__version__}, coordinates in ångström"))
+    mf = watched(job, mol, course, guess=earlier is not None and holds_orbitals(desk.folder / RESTART_ORBITALS_FILE))
+    while True:
+        if course.relaxed:
+            solve(job, mf)
+        else:
+            mf = optimise(job, mf, course)
+            course.relaxed = True
+        if not job.vibrates:
+            return _result(job, mf, course)
+        found, saddle_point = vibrate(job, mf, course)
+        if saddle_point is None:
+            return found
+        course.relaxed = False
+        mol = build_molecule(job, parse_xyz(saddle_point))
+        course.point(saddle_point, "off a saddle point")
+        mf = watched(job, mol, course, guess=holds_orbitals(desk.folder / RESTART_ORBITALS_FILE))
+
+
+def watched(job: QuantumJob, mol: Any, course: Course, *, guess: bool, tight: bool = False) -> Any:
+    """Build a method whose cycles are kept as restart points; ``guess``: it begins with the orbitals that are kept."""
+    mf = build_method(job, mol, tight=tight or (job.vibrates and course.relaxed))
+    mf.chkfile = str(course.desk.folder / ORBITALS_FILE)
+    if guess:
+        shutil.copyfile(course.desk.folder / RESTART_ORBITALS_FILE, mf.chkfile)
+        mf.init_guess = "chkfile"
+    mf.callback = course.after_cycle
+    return mf.newton() if job.second_order else mf
+
+
+def vibrate(job: QuantumJob, mf: Any, course: Course) -> tuple[QuantumResult, str | None]:
+    """Compute the frequencies; give the result, or also the geometry to go on from where this one is no minimum.
+
+    Raises
+    ------
+    JobFailed
+        If the geometry is a saddle point, and was moved off as often as the job allows.
+    """
+    desk, atoms = course.desk, atoms_of(mf.mol)
+    course.point(write_xyz(atoms, "relaxed" if job.optimises else "as given"), "at the geometry of the frequencies")
+    if mf.conv_tol > TIGHT_HARTREE:
+        density = mf.make_rdm1()
+        mf = watched(job, mf.mol, course, guess=False, tight=True)
+        solve(job, mf, density)
+    gradient = np.asarray(mf.nuc_grad_method().kernel())
+    result = _result(job, mf, course)
+    mf.callback = course.count_cycle
+    kept = KeptPieces(desk.folder / HESSIAN_FILE, way_of(job), mf.mol.atom_coords())
+    hessian = hessian_of(job, mf, kept, course.after_piece, lambda *of: JobFailed(scf_not_converged(*of)))
+    kept.keep("hessian", hessian)
+    vibrations = frequencies.analyse(atoms, hessian)
+    fields = frequencies.findings(job, atoms, vibrations, result.energy_hartree, gradient)
+    if not frequencies.is_saddle_point(job, vibrations):
+        return result.model_copy(update={**fields, "scf_cycles": course.scf_cycles}), None
+    if course.displacements >= job.displacements:
+        raise JobFailed(frequencies.saddle_point(vibrations))
+    course.displacements += 1
+    return result, frequencies.off_the_saddle_point(atoms, vibrations, course.displacements)
 
 
 def _result(job: QuantumJob, mf: Any, course: Course) -> QuantumResult:
@@ -257,8 +246,9 @@ def _result(job: QuantumJob, mf: Any, course: Course) -> QuantumResult:
         gap_ev=lumo - homo if homo is not None and lumo is not None else None,
         dipole_debye=dipole_debye(mf),
         mulliken_charges=tuple(float(charge) for charge in charges),
+        loewdin_charges=loewdin_charges(mf),
         scf_cycles=course.scf_cycles,
-        optimisation_steps=course.steps if job.task == "optimisation" else None,
+        optimisation_steps=course.steps if job.task.startswith("optimisation") else None,
         xyz=course.desk.geometry(atoms_of(mf.mol), f"{level}, {energy:.8f} Eh"),
         engine="pyscf",
         engine_version=pyscf.__version__,

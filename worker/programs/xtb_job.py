@@ -1,9 +1,10 @@
-"""One calculation with GFN2-xTB or GFN1-xTB by tblite: a single point or an optimisation.
+"""One calculation with GFN2-xTB or GFN1-xTB by tblite: energies, geometries, frequencies.
 
 Run as ``python -m worker.programs.xtb_job job.json`` with the job's folder as working directory. Electronic temperature
 300 K; solvents by ALPB (Ehlert et al., J. Chem. Theory Comput. 17 (2021) 4250). Geometries by ASE's BFGS until the
 largest force on an atom (its Euclidean norm, ASE's ``fmax``) is below 0.01 eV/Å (1.9e-4 Eh/bohr, tighter than the
-maximum of 4.5e-4 Eh/bohr that geomeTRIC and Gaussian ask for).
+maximum of 4.5e-4 Eh/bohr that geomeTRIC and Gaussian ask for). Second derivatives by central differences of gradients,
+displacements of 0.005 bohr, as the xtb program takes them.
 """
 
 from __future__ import annotations
@@ -21,11 +22,13 @@ from tblite.ase import TBLite
 from tblite.exceptions import TBLiteRuntimeError
 from tblite.interface import Calculator
 
-from tasks.elements import Atom
+from tasks.elements import Atom, parse_xyz, write_xyz
 from tasks.results import Failure, Progress, QuantumResult
+from worker.programs import frequencies
 from worker.programs.common import (
     DEBYE_PER_E_BOHR,
     EV_PER_HARTREE,
+    HESSIAN_FILE,
     Desk,
     JobFailed,
     QuantumJob,
@@ -33,9 +36,13 @@ from worker.programs.common import (
     run_program,
     say,
 )
+from worker.programs.hessian import KeptPieces, by_differences
 
 #: largest force on an atom in eV/Å at which a geometry counts as converged
 MAX_FORCE = 0.01
+STEP_BOHR = 0.005
+#: of tblite, relative to its default of 1, for second derivatives
+TIGHT = 0.01
 #: tblite's words for our solvents, where they differ
 _SOLVENTS = {"dichloromethane": "ch2cl2"}
 
@@ -56,17 +63,20 @@ def atoms_of(molecule: Any) -> list[Atom]:
     return [Atom(symbol, *map(float, row)) for symbol, row in rows]
 
 
-def single_point(job: QuantumJob, molecule: Any) -> Any:
-    """Give tblite's result, in atomic units, at one geometry."""
+def calculator_of(job: QuantumJob, molecule: Any, accuracy: float = 1.0) -> Any:
+    """Give tblite's calculator at one geometry."""
     positions = molecule.get_positions() / Bohr
     calculator = Calculator(job.method, molecule.numbers, positions, job.charge, job.multiplicity - 1)
     calculator.set("max-iter", job.max_scf_cycles)
+    calculator.set("accuracy", accuracy)
+    if job.damping:
+        calculator.set("mixer-damping", job.damping)
     if job.solvent:
         calculator.add("alpb-solvation", _SOLVENTS.get(job.solvent, job.solvent))
-    return calculator.singlepoint()
+    return calculator
 
 
-def optimise(job: QuantumJob, molecule: Any, desk: Desk, done_before: int) -> int:
+def optimise(job: QuantumJob, molecule: Any, desk: Desk, before: RestartPoint) -> int:
     """Relax ``molecule`` in place, and give the number of geometries that were computed.
 
     Raises
@@ -79,6 +89,7 @@ def optimise(job: QuantumJob, molecule: Any, desk: Desk, done_before: int) -> in
         charge=job.charge,
         multiplicity=job.multiplicity,
         max_iterations=job.max_scf_cycles,
+        mixer_damping=job.damping or 0.4,
         solvation=("alpb", _SOLVENTS.get(job.solvent, job.solvent)) if job.solvent else None,
         verbosity=0,
     )
@@ -91,7 +102,8 @@ def optimise(job: QuantumJob, molecule: Any, desk: Desk, done_before: int) -> in
         where = f"optimisation step {steps}"
         text = f"{where}, {energy:.5f} Eh, largest force {force:.3f} eV/Å"
         xyz = desk.geometry(atoms_of(molecule), text)
-        desk.restart_point(RestartPoint(text=f"after {where}", optimisation_steps=done_before + steps, xyz=xyz))
+        point = {"text": f"after {where}", "optimisation_steps": before.optimisation_steps + steps, "xyz": xyz}
+        desk.restart_point(before.model_copy(update=point))
         desk.progress(Progress(text=text, stage="optimisation", step=steps, energy_hartree=energy))
     if not converged:
         failure = Failure(
@@ -123,6 +135,21 @@ def dipole_debye(result: Any, molecule: Any, charge: int) -> float:
     return float(np.linalg.norm(result.get("dipole") - charge * centre)) * DEBYE_PER_E_BOHR
 
 
+def loewdin_charges(calculator: Any, solved: Any) -> tuple[float, ...]:
+    """Give the charges by Löwdin's symmetric orthogonalisation; ``calculator`` must have saved its integrals."""
+    overlap, density = solved.get("overlap-matrix"), solved.get("density-matrix")
+    if density.ndim == 3:
+        density = density.sum(axis=0)
+    values, vectors = np.linalg.eigh(overlap)
+    root = (vectors * np.sqrt(values)) @ vectors.T
+    # The charges of the cores follow from Mulliken's, which tblite gives.
+    moved = np.einsum("pq,qp->p", density, overlap) - np.einsum("pq,qr,rp->p", root, density, root)
+    charges = np.array(solved.get("charges"), dtype=float)
+    atoms = calculator.get("shell-map")[calculator.get("orbital-map")]
+    np.add.at(charges, atoms, moved)
+    return tuple(map(float, charges))
+
+
 def library_failure(error: Exception) -> Failure:
     """Say what an error of tblite means."""
     text = str(error)
@@ -142,37 +169,93 @@ def library_failure(error: Exception) -> Failure:
     )
 
 
+def hessian_of(job: QuantumJob, molecule: Any, desk: Desk) -> Any:
+    """Give the Hessian by differences of gradients; each gradient is kept as soon as it is there."""
+    calculator = calculator_of(job, molecule, TIGHT)
+    calculator.set("verbosity", 0)
+    solved = calculator.singlepoint()
+
+    def gradient(coordinates: Any) -> Any:
+        calculator.update(positions=coordinates)
+        return np.asarray(calculator.singlepoint(solved).get("gradient"))
+
+    def tell(what: str, number: int, total: int) -> None:
+        where = f"{what} {number} of {total}"
+        say(f"Hessian: {where}")
+        desk.progress(Progress(text=f"frequencies, {where}", stage="frequencies", step=number, total=total))
+
+    coordinates = molecule.get_positions() / Bohr
+    kept = KeptPieces(desk.folder / HESSIAN_FILE, f"displacements {STEP_BOHR}", coordinates)
+    hessian = by_differences(gradient, kept, STEP_BOHR, tell)
+    kept.keep("hessian", hessian)
+    return hessian
+
+
 def calculate(job: QuantumJob, desk: Desk) -> QuantumResult:
     """Do one job, and give what came out."""
-    optimises = job.task == "optimisation"
-    earlier = desk.earlier(job.atoms) if optimises else None
-    if earlier:
+    earlier = desk.earlier(job.atoms) if job.optimises or job.vibrates else None
+    if earlier and job.optimises:
         job = job.model_copy(update={"xyz": earlier.xyz})
-    molecule = ase_atoms(job.atoms)
-    say(f"{level_of(job)}, charge {job.charge:+d}, multiplicity {job.multiplicity}, {len(molecule)} atoms")
-    steps = None
+    say(f"{level_of(job)}, charge {job.charge:+d}, multiplicity {job.multiplicity}, {len(job.atoms)} atoms")
     try:
-        if optimises:
-            steps = optimise(job, molecule, desk, earlier.optimisation_steps if earlier else 0)
-        solved = single_point(job, molecule)
+        return _calculate(job, desk, earlier or RestartPoint(text="", xyz=job.xyz))
     except (TBLiteRuntimeError, CalculationFailed, AseInputError) as error:
         raise JobFailed(library_failure(error)) from error
+
+
+def _calculate(job: QuantumJob, desk: Desk, point: RestartPoint) -> QuantumResult:
+    molecule, steps = ase_atoms(job.atoms), 0
+    while True:
+        if job.optimises and not point.relaxed:
+            steps += optimise(job, molecule, desk, point)
+        point = point.model_copy(update={"relaxed": True, "xyz": write_xyz(atoms_of(molecule), "relaxed")})
+        result, gradient = solve(job, molecule, desk, steps)
+        if not job.vibrates:
+            return result
+        desk.restart_point(point.model_copy(update={"text": "at the geometry of the frequencies"}))
+        vibrations = frequencies.analyse(atoms_of(molecule), hessian_of(job, molecule, desk))
+        atoms = atoms_of(molecule)
+        found = frequencies.findings(job, atoms, vibrations, result.energy_hartree, gradient)
+        if not frequencies.is_saddle_point(job, vibrations):
+            return result.model_copy(update=found)
+        if point.displacements >= job.displacements:
+            raise JobFailed(frequencies.saddle_point(vibrations))
+        point = point.model_copy(
+            update={
+                "text": "off a saddle point",
+                "relaxed": False,
+                "displacements": point.displacements + 1,
+                "xyz": frequencies.off_the_saddle_point(atoms, vibrations, point.displacements + 1),
+            }
+        )
+        desk.restart_point(point)
+        molecule = ase_atoms(parse_xyz(point.xyz))
+
+
+def solve(job: QuantumJob, molecule: Any, desk: Desk, steps: int) -> tuple[QuantumResult, Any]:
+    """Give the result at one geometry, and the gradient in hartree per bohr, shape (atoms, 3)."""
+    calculator = calculator_of(job, molecule)
+    calculator.set("save-integrals", 1)
+    solved = calculator.singlepoint()
     homo, lumo = frontier_ev(solved, job.multiplicity)
     energy = float(solved.get("energy"))
-    desk.progress(Progress(text=f"done, {energy:.5f} Eh", stage="done", step=steps, energy_hartree=energy))
-    return QuantumResult(
+    done = steps if job.task.startswith("optimisation") else None
+    desk.progress(Progress(text=f"energy {energy:.5f} Eh", stage="done", step=done, energy_hartree=energy))
+    result = QuantumResult(
         energy_hartree=energy,
         homo_ev=homo,
         lumo_ev=lumo,
         gap_ev=lumo - homo if homo is not None and lumo is not None else None,
         dipole_debye=dipole_debye(solved, molecule, job.charge),
         mulliken_charges=tuple(float(charge) for charge in solved.get("charges")),
-        optimisation_steps=steps,
+        loewdin_charges=loewdin_charges(calculator, solved),
+        optimisation_steps=done,
         xyz=desk.geometry(atoms_of(molecule), f"{level_of(job)}, {energy:.8f} Eh"),
         engine="xtb",
         engine_version=f"tblite {version('tblite')}",
         level=level_of(job),
     )
+    return result, np.asarray(solved.get("gradient"))
 
 
 def main() -> None:

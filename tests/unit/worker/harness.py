@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import os
 import shutil
@@ -10,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tasks.elements import parse_xyz
+from tasks.results import Correction
 from tasks.specs import ProgramSpec, QuantumSpec
 from worker.engines.base import Bench, Command, Engine, Exit, Spec
 
@@ -65,10 +67,18 @@ def keep(engine: Engine[Spec], bench: Bench[Spec], folder: Path) -> Path:
     return folder
 
 
-def bench_for(spec: QuantumSpec, scratch: Path, restart: Path | None = None) -> Bench[QuantumSpec]:
+def corrected(engine: Engine[Spec], bench: Bench[Spec], correction: Correction) -> Bench[Spec]:
+    """Give the bench with which the attempt goes on after a correction, as the supervisor does."""
+    restart = keep(engine, bench, bench.scratch / f"restart-{len(bench.corrections) + 1}")
+    output = bench.scratch / "output.log"
+    output.rename(bench.scratch / f"output-{len(bench.corrections) + 1}.log")
+    return dataclasses.replace(bench, corrections=(*bench.corrections, correction), restart=restart)
+
+
+def bench_for(spec: QuantumSpec, scratch: Path, restart: Path | None = None, *, cores: int = 1) -> Bench[QuantumSpec]:
     """Give a bench in a new folder."""
     scratch.mkdir(parents=True)
-    return Bench(spec=spec, scratch=scratch, cores=2, memory_mb=2000, restart=restart)
+    return Bench(spec=spec, scratch=scratch, cores=cores, memory_mb=2000, restart=restart)
 
 
 def program_bench(spec: ProgramSpec, scratch: Path, restart: Path | None = None) -> Bench[ProgramSpec]:

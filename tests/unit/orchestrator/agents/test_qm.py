@@ -171,3 +171,55 @@ def test_a_molecule_whose_structure_is_lost_does_not_stop_the_others(workspace: 
     (workspace / walk.species[0].geometry.path).unlink()
     assert [s.label for s in _specs(walk, 2)] == ["methanol"]
     assert walk.species[0].error.startswith("step 2: geometry: ")
+
+
+def test_frequencies_and_heat_become_columns_with_units_and_notes(workspace: Path) -> None:
+    """1 Eh is 2625.4996 kJ/mol: 0.0200 Eh are 52.51 kJ/mol, 7.2e-5 Eh/K are 189.04 J/(mol K)."""
+    walk = Walk("Frequencies and Gibbs energy, entropy and zero-point energy of water at 350 K", workspace)
+    walk.begin(1)
+    walk.end(2, [result(s) for s in _specs(walk, 2)])
+    (spec,) = _specs(walk, 3)
+    assert (spec.task, spec.temperature_kelvin) == ("optimisation_frequencies", 350.0)
+    found = {
+        "energy_hartree": -76.3,
+        "frequencies_per_cm": (-45.3, 1650.0, 3700.1, 3800.2),
+        "imaginary_modes": 1,
+        "largest_gradient_hartree_per_bohr": 1e-5,
+        "symmetry_number": 2,
+        "zero_point_energy_hartree": 0.02,
+        "entropy_hartree_per_kelvin": 7.2e-5,
+        "gibbs_energy_hartree": -76.31,
+        "temperature_kelvin": 350.0,
+        "pressure_pascal": 101_325.0,
+        "optimisation_steps": 4,
+    }
+    finding = walk.end(3, [result(spec, **found)]).finding
+    assert finding is not None and finding.table is not None
+    heads = [f"{c.title} / {c.unit}" if c.unit else c.title for c in finding.table.columns]
+    assert heads == [
+        "Molecule",
+        "Total energy / Eh",
+        "Zero-point energy / kJ/mol",
+        "Entropy / J/(mol K)",
+        "Gibbs energy / Eh",
+        "Lowest frequency / cm⁻¹",
+        "Imaginary modes",
+        "Optimisation steps",
+    ]
+    assert finding.table.rows == (("water", "−76.300000", "52.51", "189.04", "−76.310000", "−45.3", "1", "4"),)
+    notes = "\n".join(finding.notes)
+    assert "harmonic frequencies (cm⁻¹, imaginary ones negative): −45.3, 1650.0, 3700.1, 3800.2." in notes
+    assert "at 350 K and 101325 Pa, symmetry number 2" in notes
+    assert "1 imaginary mode is left out of the thermochemistry" in notes
+    assert walk.species[0].geometry_level == "B3LYP"
+
+
+def test_frequencies_of_a_geometry_that_is_not_stationary_are_said_to_be_doubtful(workspace: Path) -> None:
+    walk = Walk("Frequencies of water at B3LYP without optimisation", workspace)
+    walk.begin(1)
+    (spec,) = _specs(walk, 2)
+    assert spec.task == "frequencies"
+    found = {"frequencies_per_cm": (-45.3, 3800.2), "largest_gradient_hartree_per_bohr": 0.012}
+    finding = walk.end(2, [result(spec, **found)]).finding
+    assert finding is not None
+    assert any("not stationary at this level (largest gradient 1.2e-02 Eh/bohr)" in note for note in finding.notes)

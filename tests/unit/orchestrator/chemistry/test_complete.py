@@ -146,7 +146,8 @@ def test_a_molecule_over_the_limit_is_refused(molecule: dict[str, str]) -> None:
         ),
         ({"method": "gfn2"}, {"orca", "xtb"}, "xtb", "first of those offered that compute GFN2-xTB, single point"),
         ({"tag": "big"}, {"pyscf", "orca@big"}, "orca", "first of those offered"),
-        ({"density_fitting": False}, {"pyscf", "orca"}, "orca", "no density fitting (no other does)"),
+        ({"density_fitting": False}, {"orca"}, "orca", "no density fitting (pyscf could as well)"),
+        ({"method": "BP86"}, {"orca", "pyscf"}, "pyscf", "BP86, single point (no other does)"),
         ({}, {"xtb"}, "pyscf", "first of pyscf, orca for B3LYP, single point; no worker offered any of them"),
     ],
 )

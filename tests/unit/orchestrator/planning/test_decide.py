@@ -110,7 +110,7 @@ def test_an_active_plan_goes_on_before_anything_is_read() -> None:
         ("molecular weight of caffeine", "'caffeine' is not in the table"),
         ("LUMO of this cation", "names no molecule that Simrelay knows. "),
         ("Compare TMA", "names only one molecule"),
-        ("Calculate the vibrational frequencies of water", "no agent computes yet"),
+        ("Calculate the Raman spectrum of water", "no agent computes yet"),
         ("HOMO of TMA and its NMR shifts", "NMR shifts"),
         ("LUMO of TMA and DMP, and which is more stable", "stability"),
         ("binding energy of hydroxide to TMA", "binding"),

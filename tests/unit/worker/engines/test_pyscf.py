@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 from pyscf import dft, gto, scf
+from scipy.linalg import sqrtm
 
 from tasks.elements import parse_xyz
 from tasks.errors import InputError
+from tasks.methods import SOLVENTS
 from tasks.results import QuantumResult
 from tasks.specs import QuantumSpec, parse_spec
 from tests.conftest import eventually
@@ -20,7 +22,7 @@ from tests.unit.worker.harness import METHYLAMMONIUM, WATER, bench_for, keep, ru
 from worker.engines.base import Exit
 from worker.engines.pyscf import PySCF
 from worker.programs.common import EXIT_STOPPED, FAILURE_FILE, JOB_FILE, RESULT_FILE, QuantumJob
-from worker.programs.pyscf_job import build_method, build_molecule
+from worker.programs.pyscf_method import build_method, build_molecule
 
 HYDROXYL = "2\nOH\nO 0 0 0\nH 0 0 0.98\n"
 TETRAMETHYLAMMONIUM = """17
@@ -62,7 +64,8 @@ def finish(engine: PySCF, asked: QuantumSpec, scratch: Path, restart: Path | Non
     exits = run(engine, bench)
     assert engine.ended_well(bench, exits), engine.diagnose(bench, exits)
     collected = engine.collect(bench)
-    assert {"log", "geometry", "orbitals"} == set(collected.files)
+    frequencies = {"hessian"} if asked.task.endswith("frequencies") else set()
+    assert {"log", "geometry", "orbitals"} | frequencies == set(collected.files)
     assert all(file.stat().st_size for file in collected.files.values())
     assert isinstance(collected.result, QuantumResult)
     return collected.result
@@ -148,6 +151,66 @@ def test_the_solvation_of_an_ion_follows_born() -> None:
     water, hexane = (energy(job(**lithium, solvent=name)) - gas for name in ("water", "hexane"))
     assert water < 0
     assert water / hexane == pytest.approx((1 - 1 / 78.3553) / (1 - 1 / 1.8819), rel=0.01)
+
+
+def test_dispersion_of_argon_is_the_formula_with_the_published_parameters() -> None:
+    """D3(BJ) by hand for Ar2 at 3.8 Å, that is R = 7.1810 bohr, with B3LYP.
+
+    s8 = 1.9889, a1 = 0.3981, a2 = 4.4211 (Grimme, Ehrlich, Goerigk, J. Comput. Chem. 32 (2011) 1456, table 2); of two
+    argon atoms C6 = 64.6462 and Q = 3.44677 (D3's tables), so C8 = 3 C6 Q² = 2304.0 and f = a1 sqrt(C8 / C6) + a2 =
+    6.7978: E = -C6 / (R⁶ + f⁶) - s8 C8 / (R⁸ + f⁸) = -6.6819e-4 Eh. The three-body term of two atoms is zero.
+    """
+    pair = {"xyz": "2\nAr2\nAr 0 0 0\nAr 0 0 3.8\n", "basis": "STO-3G"}
+    asked = job(**pair, method="B3LYP", dispersion="D3BJ")
+    plain = energy(job(**pair, method="B3LYP"))
+    assert energy(asked) - plain == pytest.approx(-6.6819e-4, abs=1e-8)
+    assert energy(job(**pair, method="B3LYP", dispersion="D4")) - plain == pytest.approx(-6.3e-4, abs=1e-4)
+
+
+def test_dispersion_without_parameters_for_the_method_is_refused() -> None:
+    with pytest.raises(InputError, match=r"dispersion: 'D3BJ' has no parameters for M06-2X"):
+        spec(method="M06-2X", dispersion="D3BJ")
+
+
+def test_smd_gives_the_hydration_energy_of_water_as_measured() -> None:
+    """-6.31 kcal/mol by experiment (Minnesota Solvation Database, 2012), which SMD meets within about 2."""
+    gas = energy(job(method="B3LYP", basis="6-31G*"))
+    smd = energy(job(method="B3LYP", basis="6-31G*", solvent="water", solvent_model="SMD"))
+    assert (smd - gas) * 627.509 == pytest.approx(-6.31, abs=2.5)
+    pcm = energy(job(method="B3LYP", basis="6-31G*", solvent="water", solvent_model="CPCM"))
+    assert smd != pytest.approx(pcm, abs=1e-4)
+
+
+@pytest.mark.parametrize("solvent", sorted(SOLVENTS))
+def test_smd_knows_every_solvent(solvent: str) -> None:
+    asked = job(solvent=solvent, solvent_model="SMD")
+    assert build_method(asked, build_molecule(asked, asked.atoms)).with_solvent.solvent
+
+
+def test_loewdin_charges_are_those_of_the_symmetric_orthogonalisation(pyscf: PySCF, tmp_path: Path) -> None:
+    """Reference: the square root of the overlap matrix by SciPy, with PySCF called directly."""
+    result = finish(pyscf, spec(method="HF", density_fitting=False), tmp_path / "scratch")
+    mf = scf.RHF(direct(WATER, "def2-svp")).run()
+    root = sqrtm(mf.get_ovlp()).real
+    populations = np.diag(root @ mf.make_rdm1() @ root)
+    atoms = [label[0] for label in mf.mol.ao_labels(None)]
+    charges = [z - populations[[a == i for a in atoms]].sum() for i, z in enumerate((8, 1, 1))]
+    assert result.loewdin_charges == pytest.approx(charges, abs=1e-5)
+    assert result.energy_hartree == pytest.approx(mf.e_tot, abs=1e-8)
+    assert result.level == "HF/def2-SVP"
+
+
+@pytest.mark.slow
+def test_tetramethylammonium_has_its_known_energy_and_orbitals(pyscf: PySCF, tmp_path: Path) -> None:
+    """Optimised by PySCF and geomeTRIC directly: -213.998136 Eh, HOMO -15.58 eV, LUMO -3.86 eV."""
+    asked = spec(TETRAMETHYLAMMONIUM, charge=1, task="optimisation")
+    result = finish(pyscf, asked, tmp_path / "scratch")
+    assert result.energy_hartree == pytest.approx(-213.998136, abs=2e-5)
+    assert result.homo_ev == pytest.approx(-15.58, abs=0.01)
+    assert result.lumo_ev == pytest.approx(-3.86, abs=0.01)
+    assert result.mulliken_charges is not None and result.loewdin_charges is not None
+    assert sum(result.mulliken_charges) == pytest.approx(1, abs=1e-6)
+    assert sum(result.loewdin_charges) == pytest.approx(1, abs=1e-6)
 
 
 def test_heavy_elements_get_their_core_potential() -> None:
@@ -266,7 +329,7 @@ def test_a_damaged_restart_point_costs_the_start_and_not_the_job(pyscf: PySCF, t
 
 
 def test_the_command_is_held_to_its_cores_and_to_scratch(pyscf: PySCF, tmp_path: Path) -> None:
-    bench = bench_for(spec(solvent="water"), tmp_path / "scratch")
+    bench = bench_for(spec(solvent="water"), tmp_path / "scratch", cores=2)
     (command,) = pyscf.prepare(bench)
     prepared = QuantumJob.model_validate_json((bench.scratch / JOB_FILE).read_bytes())
     assert command.environment["OMP_NUM_THREADS"] == command.environment["OPENBLAS_NUM_THREADS"] == "2"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,14 +12,14 @@ from ase.io import read
 
 from tasks.elements import Atom, parse_xyz, write_xyz
 from tasks.errors import InputError
-from tasks.results import Correction, QuantumResult
+from tasks.results import QuantumResult
 from tasks.specs import QuantumSpec, parse_spec
 from tests.conftest import eventually
-from tests.unit.worker.harness import WATER, bench_for, keep, run, start, water_shape
+from tests.unit.worker.harness import METHYLAMMONIUM, WATER, bench_for, keep, run, start, water_shape
 from worker.engines.base import Exit
 from worker.engines.xtb import ALPB_SOLVENTS, XTB
 from worker.programs.common import JOB_FILE, QuantumJob
-from worker.programs.xtb_job import ase_atoms, single_point
+from worker.programs.xtb_job import ase_atoms, calculator_of
 
 _EV = 27.211386245988
 
@@ -99,7 +98,7 @@ def test_water_likes_water_and_every_solvent_that_is_offered_works(xtb: XTB, tmp
     for solvent in ALPB_SOLVENTS:
         given = {"xyz": WATER, "charge": 0, "multiplicity": 1, "task": "single_point", "method": "GFN1-xTB"}
         job = QuantumJob.model_validate({**given, "memory_mb": 100, "solvent": solvent})
-        assert float(single_point(job, ase_atoms(job.atoms)).get("energy")) < -5.7
+        assert float(calculator_of(job, ase_atoms(job.atoms)).singlepoint().get("energy")) < -5.7
 
 
 @pytest.mark.parametrize(
@@ -124,25 +123,6 @@ def test_what_does_not_converge_is_a_failure(
     assert xtb.diagnose(bench, exits).error_class == error_class
 
 
-def test_an_optimisation_out_of_steps_goes_on_from_its_last_geometry(xtb: XTB, tmp_path: Path) -> None:
-    few = Correction(name="of the test", text="", changes={"max_optimisation_steps": 2})
-    asked = spec(task="optimisation")
-    first = replace(bench_for(asked, tmp_path / "first"), corrections=(few,))
-    exits = run(xtb, first)
-    correction = xtb.correct(first, xtb.diagnose(first, exits))
-    assert correction is not None
-    assert (correction.name, correction.changes) == ("optimisation_not_converged", {"max_optimisation_steps": 200})
-    kept = keep(xtb, first, tmp_path / "kept")
-    # In the same scratch, as a supervisor does: nothing of the run before may be taken for the new one's.
-    (first.scratch / "output.log").rename(first.scratch / "output-1.log")
-    again = replace(first, restart=kept, corrections=(few, correction))
-    assert xtb.ended_well(again, run(xtb, again))
-    result = xtb.collect(again).result
-    assert isinstance(result, QuantumResult)
-    assert result.energy_hartree == pytest.approx(-5.070544, abs=2e-6)
-    assert xtb.correct(replace(again, corrections=(correction,) * 2), xtb.diagnose(first, exits)) is None
-
-
 def test_an_optimisation_stopped_by_sigterm_goes_on_from_its_geometry(xtb: XTB, tmp_path: Path) -> None:
     bench = bench_for(spec(stretched_chain(), task="optimisation"), tmp_path / "stopped")
     (command,) = xtb.prepare(bench)
@@ -164,6 +144,21 @@ def test_an_optimisation_stopped_by_sigterm_goes_on_from_its_geometry(xtb: XTB, 
     last = json.loads((checkpoint / "restart.json").read_text())
     assert json.loads((again.scratch / "restart.json").read_text())["optimisation_steps"] > last["optimisation_steps"]
     assert len(read(again.scratch / "geometry.xyz")) == 24
+
+
+def test_loewdin_charges_sum_to_the_charge_and_are_milder_than_mullikens(xtb: XTB, tmp_path: Path) -> None:
+    """No published values exist: the sum, the symmetry of the molecule, and the sign of each atom are checked."""
+    bench = bench_for(spec(METHYLAMMONIUM, charge=1), tmp_path / "scratch")
+    exits = run(xtb, bench)
+    assert xtb.ended_well(bench, exits)
+    result = xtb.collect(bench).result
+    assert isinstance(result, QuantumResult)
+    loewdin = result.loewdin_charges
+    assert loewdin is not None and result.mulliken_charges is not None
+    assert sum(loewdin) == pytest.approx(1, abs=1e-6)
+    assert loewdin[2:5] == pytest.approx([loewdin[2]] * 3, abs=1e-3)
+    assert min(loewdin[2:]) > 0
+    assert loewdin != pytest.approx(result.mulliken_charges, abs=0.01)
 
 
 def test_a_solvent_without_parameters_is_refused(xtb: XTB, tmp_path: Path) -> None:
