@@ -54,7 +54,8 @@ def result(record: JobRecord) -> QuantumResult:
 def struck(what: str, asked: dict[str, object], step: int, settings: Settings, store: Store, start: StartWorker) -> str:
     """Run a job, and kill something of it in that step of its last stage; give its id."""
     stage = "frequencies" if asked["task"] == "frequencies" else "optimisation"
-    workers = {"one": start("one", cores=1)}
+    # The other one is there before: by the time it had started, a fast job would be done.
+    workers = {name: start(name, cores=1) for name in (("one", "two") if what == "worker" else ("one",))}
     (first,) = submit(store, asked)
 
     def reached() -> bool:
@@ -66,8 +67,7 @@ def struck(what: str, asked: dict[str, object], step: int, settings: Settings, s
 
     eventually(reached, seconds=200, what=f"step {step} of the {stage}")
     if what == "worker":
-        workers["two"] = start("two", cores=1)
-        workers["one"].kill()
+        workers[job(store, first).worker.rpartition("-")[0]].kill()
     else:
         (hit,) = running(settings.scratch)
         os.kill(hit.warden if what == "warden" else hit.simulation or 0, signal.SIGKILL)
