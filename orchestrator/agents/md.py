@@ -9,9 +9,9 @@ from orchestrator.agents.base import Agent, Context, JobResult, Work
 from orchestrator.agents.text import counted, listed
 from orchestrator.chemistry.solutions import core_seconds, count_atoms
 from orchestrator.planning.dynamics import read_dynamics
-from orchestrator.state import Column, Finding, Quantity, Step, Table
+from orchestrator.state import Column, Finding, Picture, Quantity, Step, Table
 from tasks.dynamics import DynamicsSpec
-from tasks.results import Artifact, Diffusion, DynamicsResult, Measured
+from tasks.results import Diffusion, DynamicsResult, Measured
 from tasks.units import clock
 from tasks.workspace import intact, write_artifact
 
@@ -54,13 +54,14 @@ class DynamicsAgent(Agent):
         ]
         if not done:
             return Work(error="; ".join(failed) or "no job gave a result")
-        figures = [_figure(one, context) for one in done[:MOST_FIGURES]]
+        pictures = [_picture(one, context) for one in done[:MOST_FIGURES]]
         finding = Finding(
             step=step.number,
             agent=self.name,
             summary=" ".join([*(_sentence(spec, result) for spec, result, _ in done[:6]), *(f"{f}." for f in failed)]),
             table=_table(done),
-            artifacts=(*(f for f in figures if f), *(a for one in results for a in one.artifacts)),
+            artifacts=tuple(a for one in results for a in one.artifacts),
+            pictures=tuple(picture for picture in pictures if picture),
             notes=(*dict.fromkeys(note for _, result, _ in done for note in result.caveats), *failed),
             values=tuple(value for one in done for value in _values(*one[:2])),
             level="; ".join(dict.fromkeys(f"{r.level}, {r.engine} {r.engine_version}".strip() for _, r, _ in done)),
@@ -114,16 +115,17 @@ def _why(job: JobResult) -> str:
     return f"{job.failure.message.rstrip('.')} [{job.failure.error_class}]{remedy}"
 
 
-def _figure(one: Done, context: Context) -> Artifact | None:
+def _picture(one: Done, context: Context) -> Picture | None:
     """Put the plot of a job into the run's folder, for its report; None: the job left none."""
-    spec, _, job = one
+    spec, result, job = one
     made = next((a for a in job.artifacts if a.role == "figure" and intact(a, context.workspace)), None)
     if made is None:
         return None
     label = "".join(c if c.isalnum() or c in "+-_" else "-" for c in spec.label)[:80]
     index = job.job_id.rpartition("-")[2]
     target = context.folder / "figures" / f"MSD-{index}-{label}.png"
-    return write_artifact(target, (context.workspace / made.path).read_bytes(), context.workspace, "figure")
+    file = write_artifact(target, (context.workspace / made.path).read_bytes(), context.workspace, "figure")
+    return Picture(file=file, caption=f"Mean square displacement, {spec.label}; {result.level}")
 
 
 def _sentence(spec: DynamicsSpec, result: DynamicsResult) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import ClassVar
 
 from orchestrator.agents.base import Agent, Context, JobResult, Work
@@ -25,9 +25,6 @@ class SummaryAgent(Agent):
         if not context.findings:
             return Work(error="nothing was found out that could be summed up")
         figures, drawn = self._figures(context)
-        more = [(a, f) for f in context.findings for a in f.artifacts if _of_run(a, context)]
-        figures += [artifact for artifact, _ in more]
-        drawn += [(f"figures/{Path(a.path).name}", f"{Path(a.path).stem}; {f.level}") for a, f in more]
         pictures = [picture for finding in context.findings for picture in finding.pictures]
         figures = [*(picture.file for picture in pictures), *figures]
         base = context.folder.relative_to(context.workspace)
@@ -90,12 +87,6 @@ class SummaryAgent(Agent):
         path = context.folder / "figures" / "levels.png"
         artifact = write_artifact(path, level_diagram(levels, caption), context.workspace, "figure")
         return [artifact], [("figures/levels.png", caption)]
-
-
-def _of_run(artifact: Artifact, context: Context) -> bool:
-    """Tell whether an artifact of a finding is a figure for the report, which lies in the run's own folder."""
-    folder = context.folder.relative_to(context.workspace).as_posix()
-    return artifact.role == "figure" and artifact.path.startswith(f"{folder}/figures/")
 
 
 def answer_text(findings: Sequence[Finding]) -> str:
