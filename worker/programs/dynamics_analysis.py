@@ -90,6 +90,11 @@ def analyse(job: AnalysisJob, folder: Path) -> DynamicsResult:
     spacing = job.frame_spacing_ps * stride
     coefficients = _diffusion(job, centres, spacing, notes)
     temperature = _series(job, folder, "Temperature")
+    if len(temperature) != frames:
+        message = f"The energies hold {len(temperature)} moments, and the trajectory {frames}."
+        raise JobFailed(
+            Failure(error_class="frames_missing", message=message, remedy="Run the job again from scratch.")
+        )
     densities = float(universe.atoms.masses.sum()) * _DALTON_PER_NM3 / volumes
     _write(folder, job, centres, spacing, (temperature, densities), coefficients)
     counts = {name: len(_molecules(group)) for name, group in _all_species(universe, named).items()}

@@ -85,18 +85,19 @@ def test_a_run_that_is_told_to_stop_writes_a_checkpoint_and_goes_on_elsewhere(
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_a_run_longer_than_its_walltime_takes_several_attempts(
     settings: Settings, submitting: Store, start_worker: StartWorker
 ) -> None:
     start_worker(cores=1)
     # 60 s of them belong to writing a checkpoint.
     limits = {"cores": 1, "walltime_seconds": 75}
-    (long,) = submit(submitting, water(production_ps=600, resources=limits))
-    record = wait_for(submitting, long, JobState.SUCCEEDED, JobState.FAILED, seconds=280)
+    (long,) = submit(submitting, water(production_ps=50, resources=limits))
+    record = wait_for(submitting, long, JobState.SUCCEEDED, JobState.FAILED, seconds=800)
     assert record.state is JobState.SUCCEEDED, record.failure
     hows = [attempt.how for attempt in submitting.run(listing.attempts(long))]
     assert "walltime" in hows and hows[-1] == "done"
-    check_whole(submitting, settings, long, 600)
+    check_whole(submitting, settings, long, 50)
 
 
 def test_a_damaged_checkpoint_is_passed_over_for_the_one_before(
