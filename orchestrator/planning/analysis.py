@@ -146,7 +146,7 @@ def plan_analysis(
     """
     if found := _NOT_ANALYSED.search(text):
         raise InputError("request", found[0], "is an analysis that no agent does yet", f"{OFFER} Leave the rest out.")
-    words = ", ".join(_WORDS[name] for name in wish.analyses)
+    words = named_analyses(wish)
     decision = Decision(rule="keyword_route", agent=AGENT, reason=f"wavefunction analysis: {words}")
     request = read_request(wish.rest, max_atoms) if re.search(r"\w", wish.rest) else None
     title = " ".join(text.split())
@@ -158,7 +158,7 @@ def plan_analysis(
             raise InputError("request", names, "is named beside an earlier job, whose molecule is known", remedy)
         which = "the last job that left orbitals" if wish.job == "last" else f"job {wish.job}"
         which = f"the file {wish.job.removeprefix(FILE)[:12]}…" if wish.job.startswith(FILE) else which
-        goal = _goal(wish).model_copy(update={"source_job": wish.job})
+        goal = analysis_goal(wish).model_copy(update={"source_job": wish.job})
         steps: tuple[Step, ...] = (
             Step(number=1, agent=AGENT, description=f"Analyse the orbitals of {which}: {words}", goal=goal),
             Step(number=2, agent=SUMMARY, description="Write the report", depends_on=(1,)),
@@ -175,7 +175,7 @@ def plan_analysis(
         raise InputError("method", last.goal.method, "leaves no orbitals that could be analysed", remedy)
     before, summary = plan.steps[:-1], plan.steps[-1]
     names = ", ".join(one.name for one in request.species) if len(request.species) <= 4 else "all molecules"
-    goal = _goal(wish).model_copy(update={"protocol": last.goal.protocol, "compare": last.goal.compare})
+    goal = analysis_goal(wish).model_copy(update={"protocol": last.goal.protocol, "compare": last.goal.compare})
     number = len(before) + 1
     description = f"Analyse the orbitals of {names}: {words}"
     analysis = Step(number=number, agent=AGENT, description=description, depends_on=(last.number,), goal=goal)
@@ -184,8 +184,14 @@ def plan_analysis(
     return decision, plan.model_copy(update={"title": title, "steps": steps}), request.species, request
 
 
-def _goal(wish: Wish) -> Goal:
+def analysis_goal(wish: Wish) -> Goal:
+    """Give what a step of analysis is to find out."""
     return Goal(analyses=wish.analyses, orbitals=wish.orbitals, engine=wish.engine)
+
+
+def named_analyses(wish: Wish) -> str:
+    """Give the analyses of a wish in words."""
+    return ", ".join(_WORDS[name] for name in wish.analyses)
 
 
 def _beside(wish: Wish) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from orchestrator.planning.analysis import Wish, analysis_goal, named_analyses, read_wish
 from orchestrator.planning.levels import Level, is_tight_binding, read_level, take_solvent
 from orchestrator.planning.routing import TARGETS, absent, route
 from orchestrator.planning.words import NOT_COMPUTED
@@ -65,6 +66,8 @@ class Design:
     swarm: SwarmSpec
     candidates: int
     level: Level
+    #: what is to be analysed of their orbitals; None: nothing
+    wish: Wish | None = None
 
 
 def is_design(text: str) -> bool:
@@ -106,7 +109,11 @@ def read_design(text: str) -> Design:
     spec = parse_spec(fields)
     if not isinstance(spec, SwarmSpec):
         raise TypeError(f"a swarm became {type(spec).__name__}")
-    return Design(text=text, swarm=spec, candidates=candidates, level=_level(text))
+    wish = read_wish(text)
+    if wish and wish.job:
+        problem, remedy = "is named in a design, whose molecules come out of its swarm", "Ask for the one or the other."
+        raise InputError("request", wish.job, problem, remedy)
+    return Design(text=text, swarm=spec, candidates=candidates, level=_level(wish.rest if wish else text), wish=wish)
 
 
 def decide_design(text: str) -> tuple[Decision, Plan, tuple[()]]:
@@ -118,13 +125,18 @@ def decide_design(text: str) -> tuple[Decision, Plan, tuple[()]]:
 
 
 def build_design_plan(design: Design) -> Plan:
-    """Give the plan: the swarm, then its best candidates identified, relaxed, and computed at DFT level."""
+    """Give the plan: the swarm, then its best candidates identified, relaxed, computed at DFT level, and analysed."""
     swarm, level, count = design.swarm, design.level, design.candidates
     best = "the best candidate" if count == 1 else f"the best {count} candidates"
     families = " and ".join(name.replace("_", " ") for name in swarm.families)
     method, basis = level.method or "B3LYP", find_basis(level.basis or "def2-SVP")
     final = f"{method}/{basis}//GFN2-xTB in {level.solvent}"
     properties = ("homo", "lumo", "gap", "dipole")
+    wish = design.wish
+    analysis = (
+        ("multiwfn_agent", f"Analyse the orbitals of {best}: {named_analyses(wish)}",
+         analysis_goal(wish).model_copy(update={"protocol": final, "compare": count > 1, "candidates": count})),
+    ) if wish else ()  # fmt: skip
     goals = (
         ("hem_agent", f"Search {families} cations on {swarm.backbone} by a swarm of {swarm.particles} particles,"
                       f" {swarm.steps} steps", Goal(properties=("score",), swarm=swarm, candidates=count)),
@@ -136,6 +148,7 @@ def build_design_plan(design: Design) -> Plan:
         ("qm_agent", f"Verify {best} with {method}/{basis} in {level.solvent} at the geometries of step 3",
          Goal(properties=properties, method=method, basis=basis, solvent=level.solvent, engine=level.engine,
               geometry_step=3, compare=count > 1, protocol=final, candidates=count)),
+        *analysis,
         ("summary_agent", "Write the report", Goal(properties=properties, compare=count > 1, protocol=final)),
     )  # fmt: skip
     steps = tuple(
