@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-REQUEST ?= Compare the HOMO and LUMO energies of tetramethylammonium and N,N-dimethylpiperidinium
+REQUEST ?= Design piperidinium cations for the backbone PBF_BB_1, verify the best one at DFT level and plot its HOMO and LUMO
 
 .PHONY: install run test test-all bench lint types clean
 

@@ -73,8 +73,15 @@ def renew(
     phase: str = "running",
     last_lines: Sequence[str] = (),
     corrections: Sequence[Correction] = (),
+    fell_back_to: Checkpoint | Literal["scratch"] | None = None,
 ) -> Call[RenewAnswer]:
-    """Extend a lease and store how far the attempt is; its last lines are the evidence if its host goes down."""
+    """Extend a lease and store how far the attempt is; its last lines are the evidence if its host goes down.
+
+    ``fell_back_to``: the checkpoint that the attempt began from, if the newest was damaged or missing.
+    """
+    began: str = fell_back_to if isinstance(fell_back_to, str) else ""
+    if isinstance(fell_back_to, Checkpoint):
+        began = canonical_json(fell_back_to.model_dump())
     return call(
         "renew",
         token.job,
@@ -86,6 +93,7 @@ def renew(
         phase,
         canonical_json(list(last_lines)) if last_lines else "",
         canonical_json([correction.model_dump() for correction in corrections]) if corrections else "",
+        began,
         read=_answer,
     )
 

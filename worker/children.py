@@ -12,7 +12,7 @@ from tasks.batches import CHUNK, NewJob, Owner
 from tasks.errors import LeaseLost, Refused
 from tasks.faults import fault_point
 from tasks.records import JobRecord
-from tasks.results import Failure
+from tasks.results import Failure, Progress
 from tasks.settings import Settings
 from tasks.specs import dump_spec, parse_spec, spec_hash
 from tasks.store import Store
@@ -57,6 +57,9 @@ def wait_for_children(store: Store, settings: Settings, attempt: Attempt, childr
         text = "The restart point of a job that has to wait for others could not be kept."
         failure = Failure(error_class="host", message=text, host_fault=True, remedy="Look at the workspace's disk.")
         return ending.fail(store, settings, token, failure, attempt.record)
+    known = attempt.pulse.progress.text if attempt.pulse.progress else ""
+    text = f"waits for {len(children.specs)} jobs of its own ({children.name})"
+    attempt.pulse.progress = Progress(text="; ".join(filter(None, (known, text))), stage="waiting")
     attempt.pulse.renew_until_answered()
     try:
         count, batch = _submit(store, settings, attempt, children)

@@ -6,6 +6,7 @@ Everything that may take long (waiting for a program, copying a checkpoint) call
 from __future__ import annotations
 
 import time
+from typing import Literal
 
 from tasks import jobs
 from tasks.errors import Unreachable
@@ -27,7 +28,7 @@ class Pulse:
         Whether the last renewal was not answered.
     answered
         When it was answered, on the monotonic clock.
-    progress, checkpoint, last_lines, corrections
+    progress, checkpoint, last_lines, corrections, fell_back_to
         What the next renewal stores.
     phase
         Where the attempt is: ``running``, then ``finishing``.
@@ -44,6 +45,7 @@ class Pulse:
         self.checkpoint: Checkpoint | None = None
         self.last_lines: tuple[str, ...] = ()
         self.corrections: tuple[Correction, ...] = ()
+        self.fell_back_to: Checkpoint | Literal["scratch"] | None = None
         self.phase = "running"
         self.program: WardedProgram | None = None
         self._due = self.answered + settings.beat_seconds
@@ -70,6 +72,7 @@ class Pulse:
             checkpoint=self.checkpoint,
             phase=self.phase,
             corrections=self.corrections,
+            fell_back_to=self.fell_back_to,
         )
         try:
             self.answer = self.store.run(call)

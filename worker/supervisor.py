@@ -174,6 +174,8 @@ class Supervisor:
         if spec.inputs:
             fetch_inputs(spec.inputs, workspace, inputs, pulse)
         started_from = fetch_checkpoint(known, workspace, restart, pulse)
+        if started_from != record.checkpoint:
+            pulse.fell_back_to = started_from or "scratch"
         newest = max((c.number for c in known if c), default=0)
         bench = Bench(
             spec=spec,

@@ -1,7 +1,8 @@
 #!lua flags=allow-oom
 -- The one heartbeat of an attempt: extends the lease, stores progress and the newest checkpoint.
 -- ARGV: job, attempt, claim id, lease_ms, progress JSON or '', checkpoint JSON or '', phase, JSON of the
---       last lines of output or '', JSON of all corrections or ''.
+--       last lines of output or '', JSON of all corrections or '',
+--       JSON of the checkpoint that it began from although it is not the newest, 'scratch' for none, or ''.
 -- Answers: ok, cancel, yield, fenced.
 local id, n = ARGV[1], ARGV[2]
 local job, now = get_job(id), now_ms()
@@ -26,6 +27,9 @@ if ARGV[8] ~= '' then redis.call('HSET', key, 'last_lines', ARGV[8]) end
 if ARGV[9] ~= '' then
   put(job, { corrections = ARGV[9] })
   redis.call('HSET', key, 'corrections', ARGV[9])
+end
+if (ARGV[10] or '') ~= '' then
+  redis.call('HSET', key, 'checkpoint_from', ARGV[10] == 'scratch' and '' or ARGV[10])
 end
 if cancelled(job) then return reply('cancel') end
 local stops = redis.call('HGET', P .. 'worker:' .. job.worker, 'state') == 'stopping'

@@ -44,6 +44,22 @@ def test_a_killed_workers_job_goes_on_from_its_checkpoint_on_another(
     assert [a.how for a in submitting.run(listing.attempts(first))] == ["lost", "done"]
 
 
+def test_an_attempt_says_from_which_checkpoint_it_went_on_when_the_newest_is_damaged(
+    settings: Settings, submitting: Store, start_worker: StartWorker
+) -> None:
+    worker = start_worker("one")
+    (first,) = submit(submitting, SLOW)
+    eventually(lambda: job(submitting, first).checkpoint_before, what="two checkpoints are recorded")
+    worker.kill()
+    newest, before = job(submitting, first).checkpoint, job(submitting, first).checkpoint_before
+    assert newest and before
+    (settings.workspace / newest.files[0].path).write_bytes(b"damaged")
+    start_worker("two")
+    wait_for(submitting, first, JobState.SUCCEEDED, seconds=40)
+    second = submitting.run(listing.attempts(first))[1]
+    assert second.checkpoint_from == before
+
+
 def test_cancelling_a_running_job_ends_its_program_and_children(submitting: Store, start_worker: StartWorker) -> None:
     start_worker()
     (first,) = submit(submitting, SLOW)
