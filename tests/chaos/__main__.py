@@ -16,7 +16,7 @@ from redis.exceptions import RedisError
 
 from tasks import listing
 from tasks.errors import Unreachable
-from tasks.results import QuantumResult, SwarmResult
+from tasks.results import DynamicsResult, QuantumResult, SwarmResult
 from tests.chaos.director import Director
 from tests.chaos.load import COMPARED, Load
 from tests.chaos.schedule import schedule
@@ -68,7 +68,7 @@ def perform(director: Director, seconds: float) -> Verdict:
     until(director, REFERENCE_SECONDS, "jobs")
     for name in COMPARED:
         record = world.store.run(listing.job(f"ref-{name}"))
-        if record and isinstance(record.result, QuantumResult | SwarmResult):
+        if record and isinstance(record.result, QuantumResult | SwarmResult | DynamicsResult):
             director.references[name] = record.result
     director.perform(seconds)
     until(director, SETTLE_SECONDS, "all")

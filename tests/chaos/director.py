@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from redis.exceptions import RedisError
 
 from tasks.errors import Unreachable
-from tasks.results import QuantumResult, SwarmResult
-from tests.chaos.load import Load
+from tests.chaos.load import Load, Reference
 from tests.chaos.processes import Running, children, processes, running
 from tests.chaos.schedule import Strike
 from tests.chaos.world import World
@@ -55,7 +54,7 @@ class Director:
     skipped: list[Strike] = field(default_factory=list)
     #: processes that are stopped, and until when (monotonic)
     frozen: dict[int, float] = field(default_factory=dict)
-    references: dict[str, QuantumResult | SwarmResult] = field(default_factory=dict)
+    references: dict[str, Reference] = field(default_factory=dict)
     #: jobs that were seen computing twice at the same time, in two looks one after the other
     overlaps: Counter[str] = field(default_factory=Counter)
     _overlapped: set[str] = field(default_factory=set)
