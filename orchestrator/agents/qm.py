@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from orchestrator.agents.base import Agent, Context, JobResult, Work
 from orchestrator.agents.compare import compare
-from orchestrator.agents.qm_table import charge_note, frequency_notes, quantities, table
+from orchestrator.agents.qm_table import charge_note, frequency_notes, quantities, stated, table
 from orchestrator.agents.text import counted, listed, slugs
 from orchestrator.chemistry.complete import complete_spec
 from orchestrator.chemistry.geometry import broken_bonds
@@ -89,7 +89,11 @@ class QuantumAgent(Agent):
         values = quantities(done)
         names = listed([one.name for one, _ in done])
         doing = "Optimised" if step.goal.task.startswith("optimisation") else "Computed"
-        sentences = [f"{doing} {names if len(done) <= 4 else counted(len(done), 'molecule')} ({step.goal.protocol})."]
+        said = stated(values, wanted) if len(done) == 1 else ""
+        sentences = [
+            f"{doing} {names if len(done) <= 4 else counted(len(done), 'molecule')} ({step.goal.protocol})"
+            f"{said and f': {said}'}."
+        ]
         if step.goal.compare:
             sentences += compare(values, wanted)
         sentences += [f"{note}." if not note.endswith(".") else note for note in failed]

@@ -54,6 +54,15 @@ def _value(result: QuantumResult, shown: _Property) -> float | None:
     return None if value is None else float(value) * shown.factor
 
 
+def stated(values: Sequence[Quantity], wanted: Sequence[str]) -> str:
+    """Give the numbers of one molecule that were asked for, for a sentence; empty: there are none."""
+    shown = {p.name: p for p in PROPERTIES if p.name in wanted}
+    found = [(shown[v.name], v) for v in values if v.name in shown]
+    return ", ".join(
+        f"{p.title if p.title.isupper() else p.title.lower()} {number(v.value, p.decimals)} {v.unit}" for p, v in found
+    )
+
+
 def quantities(done: Done) -> tuple[Quantity, ...]:
     """Give all numbers of the results, in full precision."""
     return tuple(

@@ -90,10 +90,15 @@ class SummaryAgent(Agent):
 
 
 def answer_text(findings: Sequence[Finding]) -> str:
-    """Give the sentences that answer the request: of a design, and of the last step that computed something."""
-    design = [f.summary for f in findings if f.agent == "hem_agent"]
-    last = _main(findings)
-    return " ".join([*design, *([] if last.agent == "hem_agent" else [last.summary])])
+    """Give the sentences that answer the request: those of the last step that computed something.
+
+    A design also says what its swarm found, and what the last quantum step made of it.
+    """
+    said = [_main(findings)]
+    if designs := [f for f in findings if f.agent == "hem_agent"]:
+        quantum = [f for f in findings if f.agent == "qm_agent"]
+        said = [*designs, *quantum[-1:], *(f for f in said if f.agent not in ("hem_agent", "qm_agent"))]
+    return " ".join(finding.summary for finding in said)
 
 
 def _main(findings: Sequence[Finding], *, tabled: bool = False) -> Finding:
