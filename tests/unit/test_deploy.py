@@ -239,7 +239,7 @@ def test_the_image_s_extras_exist_and_each_service_has_its_room(services: dict[s
     built = {name: service["build"] for name, service in services.items() if "build" in service}
     assert {name: build["args"]["EXTRAS"] for name, build in built.items()} == {
         "orchestrator": "orchestrator",
-        "worker": "worker",
+        "worker": "worker,swarm,md",
         "flower": "orchestrator",
     }
     for build in built.values():
