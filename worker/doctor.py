@@ -95,7 +95,7 @@ def _engines(settings: Settings) -> Iterator[Finding]:
             continue
         trouble = make_engine(found).trouble()
         detail = trouble or _told(found)
-        if not configured:
+        if name not in configured:
             detail += " (found now; `simrelay worker detect` writes it down)"
         yield Finding(what=name, mark="wrong" if trouble else "ok", detail=detail)
     for name, program in programs.items():

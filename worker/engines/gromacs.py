@@ -46,6 +46,7 @@ class Gromacs(Engine[DynamicsSpec]):
     """Molecular dynamics; a finished stage is never run again, and a stage goes on from its own checkpoint."""
 
     name: ClassVar[str] = "gromacs"
+    needs: ClassVar[str] = "gmx (Debian: apt-get install gromacs), and pip install 'simrelay[md]'"
     stop_grace_seconds: ClassVar[float] = 60.0
 
     def __init__(self, offer: Offer) -> None:

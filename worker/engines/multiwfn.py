@@ -22,6 +22,7 @@ class Multiwfn(Analysis):
     """Analyses by Multiwfn, which has to be installed with its settings.ini (free, from its author's site)."""
 
     name: ClassVar[str] = "multiwfn"
+    needs: ClassVar[str] = "Multiwfn on PATH or in the folder that Multiwfnpath names, with its settings.ini"
 
     @classmethod
     def detect(cls) -> Offer | None:

@@ -51,6 +51,7 @@ class Orca(Engine[QuantumSpec]):
     """
 
     name: ClassVar[str] = "orca"
+    needs: ClassVar[str] = "ORCA 5 or 6 on PATH or in /opt, with the Open MPI that it was built for"
     #: ORCA writes nothing at SIGTERM, and ends at once: its orbitals and geometry are already there
     stop_grace_seconds: ClassVar[float] = 10.0
 

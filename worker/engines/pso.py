@@ -40,6 +40,7 @@ class ParticleSwarm(Engine[AnyOfIts]):
     """A swarm waits for its evaluations without a slot; both go on from what was done."""
 
     name: ClassVar[str] = "pso"
+    needs: ClassVar[str] = "pip install 'simrelay[worker,swarm]'"
     #: both programs end at once on SIGTERM: their restart points are already in place
     stop_grace_seconds: ClassVar[float] = 10.0
 

@@ -126,6 +126,7 @@ class Wavefunction(Analysis):
     """Analyses by PySCF and iodata (``worker.programs.wavefunction_job``)."""
 
     name: ClassVar[str] = "wavefunction"
+    needs: ClassVar[str] = "pip install 'simrelay[worker]'"
 
     @classmethod
     def detect(cls) -> Offer | None:
