@@ -32,6 +32,10 @@ QUANTUM = {
 }
 
 
+#: what takes long enough to be struck: water's own charges take a second
+LONG = {"analyses": ["mulliken", "hirshfeld", "potential", "pictures"], "spacing_angstrom": 0.12}
+
+
 def analysis(path: str, content: bytes, **more: object) -> dict[str, object]:
     """Give the spec of an analysis of a file in the workspace."""
     file = {"path": path, "sha256": hashlib.sha256(content).hexdigest(), "size_bytes": len(content)}
@@ -157,7 +161,7 @@ def test_an_analysis_whose_engine_or_warden_is_ended_begins_again_and_gives_the_
 ) -> None:
     start_worker(cores=1)
     put(settings, orbitals)
-    (job_id,) = submit(submitting, analysis("files/a/orbitals.chk", orbitals))
+    (job_id,) = submit(submitting, analysis("files/a/orbitals.chk", orbitals, **LONG))
     eventually(
         lambda: processes(settings, "worker.programs.wavefunction_job") and job(submitting, job_id).progress,
         seconds=60,
@@ -168,7 +172,7 @@ def test_an_analysis_whose_engine_or_warden_is_ended_begins_again_and_gives_the_
     again = result_of(record)
     assert record.attempt == 2
     assert record.checkpoint is None
-    (whole,) = submit(submitting, analysis("files/a/orbitals.chk", orbitals), batch="b2")
+    (whole,) = submit(submitting, analysis("files/a/orbitals.chk", orbitals, **LONG), batch="b2")
     undisturbed = result_of(wait_for(submitting, whole, JobState.SUCCEEDED, JobState.FAILED, seconds=120))
     assert again.mulliken_charges == pytest.approx(undisturbed.mulliken_charges, abs=1e-9)
     assert again.hirshfeld_charges == pytest.approx(undisturbed.hirshfeld_charges, abs=1e-7)
@@ -179,7 +183,7 @@ def test_a_worker_killed_during_an_analysis_is_replaced(
 ) -> None:
     workers = {name: start_worker(name, cores=1) for name in ("one", "two")}
     put(settings, orbitals)
-    (job_id,) = submit(submitting, analysis("files/a/orbitals.chk", orbitals))
+    (job_id,) = submit(submitting, analysis("files/a/orbitals.chk", orbitals, **LONG))
     eventually(lambda: job(submitting, job_id).progress, seconds=60, what="the analysis is under way")
     engines = processes(settings, "worker.programs.wavefunction_job")
     workers[job(submitting, job_id).worker.rpartition("-")[0]].kill()
