@@ -180,6 +180,7 @@ def test_a_cancelled_running_job_is_revoked(submitting: Store, worker: RunningWo
     assert len(flower.attempts(first)) == 1
 
 
+@pytest.mark.slow
 def test_the_attempt_of_a_killed_worker_is_a_failure_and_the_next_one_is_started(
     submitting: Store, worker: RunningWorker, flower: RunningFlower, start_worker: StartWorker
 ) -> None:

@@ -16,6 +16,7 @@ from worker.engines.base import Bench, Child, Children, Collected, Command, Engi
 from worker.engines.openmp import has_system_openmp, installed_openmp, openmp_environment
 from worker.engines.output import LOG_FILE, evidence, failure_from_log, last_line, tail
 from worker.engines.quantum import installed_version, own_packages, thread_environment
+from worker.loading import check_trouble
 from worker.programs import common
 from worker.programs.swarm_request import REQUEST_FILE, WAITING_MARK, Request, Returned, SwarmJob
 
@@ -61,13 +62,16 @@ class ParticleSwarm(Engine[AnyOfIts]):
         return missing
 
     def trouble(self) -> str:
-        """Name what its programs need and this host has not."""
+        """Name what its programs need and this host has not, or what they cannot load."""
         if found := super().trouble():
             return found
-        if self.offer.command[0] != sys.executable:
-            return ""  # another Python's packages cannot be seen from here
-        missing = self._missing()
-        return f"not installed: {', '.join(missing)}; install simrelay[swarm]" if missing else ""
+        if self.offer.command[0] == sys.executable and (missing := self._missing()):
+            return f"not installed: {', '.join(missing)}; install simrelay[swarm]"
+        environment = {**self.offer.environment, **own_packages(), **openmp_environment()}
+        checks = (
+            (*self.offer.command, f"worker.programs.{name}_job", common.CHECK) for name in ("swarm", "evaluation")
+        )
+        return next((found for check in checks if (found := check_trouble(check, environment))), "")
 
     def prepare(self, bench: Bench[AnyOfIts]) -> Sequence[Command]:
         """Write the job file with what came back from the jobs that were waited for, and the restart point."""

@@ -18,7 +18,7 @@ from tasks.specs import EvaluationSpec
 from tasks.swarms import PROPERTIES, Candidate
 from worker.programs import xtb_job
 from worker.programs.common import Desk, JobFailed, QuantumJob, run_program, say, write_atomically
-from worker.programs.swarm_molecules import broken_bond
+from worker.programs.swarm_molecules import broken_bond, keep_rdkit_quiet
 from worker.programs.swarm_request import LEVEL
 
 DONE_FILE = "done.json"
@@ -121,6 +121,7 @@ def calculate(job: EvaluationJob, desk: Desk) -> EvaluationResult:
 
 def main() -> None:
     """Run the job that the command line names."""
+    keep_rdkit_quiet()
     run_program("evaluation", calculate, EvaluationJob)
 
 

@@ -23,7 +23,14 @@ from tasks.specs import SwarmSpec, spec_hash
 from tasks.swarms import Candidate
 from worker.programs.common import Desk, JobFailed, run_program, say, write_atomically
 from worker.programs.swarm import Swarm
-from worker.programs.swarm_molecules import canonical, charge, descriptors, heavy_atoms, structure
+from worker.programs.swarm_molecules import (
+    canonical,
+    charge,
+    descriptors,
+    heavy_atoms,
+    keep_rdkit_quiet,
+    structure,
+)
 from worker.programs.swarm_report import write_report
 from worker.programs.swarm_request import LEVEL, REQUEST_FILE, WAITING_MARK, Request, Returned, SwarmJob
 from worker.programs.swarm_state import (
@@ -317,6 +324,7 @@ def calculate(job: SwarmJob, desk: Desk) -> SwarmResult:
 
 def main() -> None:
     """Run the job that the command line names."""
+    keep_rdkit_quiet()
     run_program("swarm", calculate, SwarmJob)
 
 

@@ -18,7 +18,10 @@ _CONFORMERS = 4
 _BROKEN = 1.5
 _HYDROXIDE_MASS, _HYDROGEN_MASS = 17.007, 1.008
 
-rdBase.DisableLog("rdApp.*")
+
+def keep_rdkit_quiet() -> None:
+    """Let a program's output hold no warnings of RDKit about molecules that are tried; for the whole process."""
+    rdBase.DisableLog("rdApp.*")
 
 
 def canonical(spellings: Sequence[str]) -> str | None:

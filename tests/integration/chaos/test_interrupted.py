@@ -133,6 +133,7 @@ def test_only_a_provably_dead_owner_loses_what_it_had(
     assert orphans.Owner(**{**noted, **changes}).dead is dead
 
 
+@pytest.mark.slow
 def test_a_pool_child_that_is_told_to_stop_gives_its_job_back(
     settings: Settings, submitting: Store, start_worker: StartWorker
 ) -> None:

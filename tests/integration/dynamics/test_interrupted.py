@@ -41,7 +41,9 @@ def went_on(settings: Settings, store: Store, job_id: str) -> str:
     return artifact_path(settings, job(store, job_id), "run_log").read_text(errors="replace")
 
 
-@pytest.mark.parametrize("victim", ["mdrun", "warden", pytest.param("worker", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "victim", ["mdrun", pytest.param("warden", marks=pytest.mark.slow), pytest.param("worker", marks=pytest.mark.slow)]
+)
 def test_a_run_killed_within_a_stage_goes_on_from_its_checkpoint_and_has_each_frame_once(
     settings: Settings, submitting: Store, start_worker: StartWorker, victim: str
 ) -> None:
@@ -62,6 +64,7 @@ def test_a_run_killed_within_a_stage_goes_on_from_its_checkpoint_and_has_each_fr
     assert "Built a box" not in output and "Steepest Descents" not in output
 
 
+@pytest.mark.slow
 def test_a_run_that_is_told_to_stop_writes_a_checkpoint_and_goes_on_elsewhere(
     settings: Settings, submitting: Store, start_worker: StartWorker
 ) -> None:
@@ -100,6 +103,7 @@ def test_a_run_longer_than_its_walltime_takes_several_attempts(
     check_whole(submitting, settings, long, 50)
 
 
+@pytest.mark.slow
 def test_a_damaged_checkpoint_is_passed_over_for_the_one_before(
     settings: Settings, submitting: Store, start_worker: StartWorker
 ) -> None:

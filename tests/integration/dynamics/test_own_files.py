@@ -53,6 +53,7 @@ def test_a_user_s_own_system_is_simulated_and_its_molecule_types_are_the_species
     assert any("too short for a fit" in caveat for caveat in result.caveats)
 
 
+@pytest.mark.slow
 def test_a_cut_off_that_is_too_long_for_the_box_is_shortened_once_and_said(
     settings: Settings, submitting: Store, start_worker: StartWorker, box: Path
 ) -> None:

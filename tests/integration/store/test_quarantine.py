@@ -6,6 +6,7 @@ from tasks import jobs, listing, workers
 from tasks.jobs import Token
 from tasks.records import JobState, WorkerRecord
 from tasks.results import Failure
+from tests.conftest import eventually
 from tests.integration.store.world import World
 
 NO_SCRATCH = Failure(error_class="host", message="No space left on device", before_start=True)
@@ -57,6 +58,8 @@ def test_a_single_job_needs_twice_as_many_failed_starts_and_is_to_blame_if_the_w
         not_started(world, world.start("a"), NO_LIBRARY)
     assert worker(world, "w1").state == "quarantined"
     assert (world.job("a").failures, world.job("a").faults) == (0, 2 * world.settings.quarantine_after)
+    began = world.now_ms()
+    eventually(lambda: world.now_ms() > began + 1, what="the worker proves well later than the job's last fault")
     assert world.store.run(workers.resume("w1", world.settings)) == "ok"
     not_started(world, world.start("a"), NO_LIBRARY)
     assert world.job("a").failures == 1

@@ -178,6 +178,7 @@ def test_an_analysis_whose_engine_or_warden_is_ended_begins_again_and_gives_the_
     assert again.hirshfeld_charges == pytest.approx(undisturbed.hirshfeld_charges, abs=1e-7)
 
 
+@pytest.mark.slow
 def test_a_worker_killed_during_an_analysis_is_replaced(
     settings: Settings, submitting: Store, start_worker: StartWorker, orbitals: bytes
 ) -> None:

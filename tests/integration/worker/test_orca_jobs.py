@@ -156,6 +156,7 @@ def test_an_engine_or_warden_that_was_killed_goes_on_from_orbitals_and_geometry(
     assert "MORead" in artifact_path(settings, record, "input").read_text()
 
 
+@pytest.mark.slow
 def test_a_worker_that_was_killed_is_replaced_and_no_rank_survives(
     settings: Settings, submitting: Store, start_worker: StartWorker
 ) -> None:

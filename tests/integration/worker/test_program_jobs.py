@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tasks import jobs, listing
 from tasks.records import JobState
 from tasks.settings import Settings
@@ -28,6 +30,7 @@ def test_a_job_runs_and_its_values_and_log_are_kept(
     assert attempt.how == "done"
 
 
+@pytest.mark.slow
 def test_a_killed_workers_job_goes_on_from_its_checkpoint_on_another(
     settings: Settings, submitting: Store, start_worker: StartWorker
 ) -> None:
@@ -44,6 +47,7 @@ def test_a_killed_workers_job_goes_on_from_its_checkpoint_on_another(
     assert [a.how for a in submitting.run(listing.attempts(first))] == ["lost", "done"]
 
 
+@pytest.mark.slow
 def test_an_attempt_says_from_which_checkpoint_it_went_on_when_the_newest_is_damaged(
     settings: Settings, submitting: Store, start_worker: StartWorker
 ) -> None:

@@ -120,6 +120,7 @@ def test_a_worker_killed_at_a_point_repeats_no_evaluation_and_leaves_the_same_sw
     assert len({child.batch for child in children_of(submitting, first)}) == hows.count("parked")
 
 
+@pytest.mark.slow
 def test_a_worker_killed_while_the_swarm_is_parked_leaves_the_same_swarm(
     undisturbed: SwarmResult, settings: Settings, submitting: Store, start_worker: StartWorker
 ) -> None:
@@ -170,6 +171,7 @@ def test_a_swarm_whose_evaluations_all_fail_says_why(
     assert "step 1" in record.failure.message
 
 
+@pytest.mark.slow
 def test_a_step_that_times_out_is_repeated_once_and_validated(
     settings: Settings, submitting: Store, start_worker: StartWorker
 ) -> None:

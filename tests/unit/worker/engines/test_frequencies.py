@@ -170,7 +170,9 @@ def killed_half_way(engine: OwnProgram, bench: Bench[QuantumSpec], count: int) -
     [
         # Three atoms are 18 displacements, eight are 48; without a solvent PySCF takes them one by one.
         ("pyscf", WATER, {**SMALL, "solvent": "water"}, 18, 5),
-        ("pyscf", METHYLAMMONIUM, {"method": "HF", "basis": "6-31G", "charge": 1}, 8, 3),
+        pytest.param(
+            "pyscf", METHYLAMMONIUM, {"method": "HF", "basis": "6-31G", "charge": 1}, 8, 3, marks=pytest.mark.slow
+        ),
         ("xtb", METHYLAMMONIUM, {**TIGHT_BINDING, "charge": 1}, 48, 5),
     ],
 )
