@@ -1,4 +1,4 @@
-"""Wavefunction analysis: our own engine on PySCF and iodata, and what it shares with the one that drives Multiwfn."""
+"""Wavefunction analysis: our own engine on PySCF, and what it shares with the one that drives Multiwfn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One analysis of orbitals with PySCF and iodata: energies, composition, charges, cubes and pictures.
+"""One analysis of orbitals with PySCF: energies, composition, charges, cubes and pictures.
 
 Run as ``python -m worker.programs.wavefunction_job job.json`` with the job's folder as working directory. It is short,
 and has no restart point: after a kill it begins from the beginning, and gives the same.
