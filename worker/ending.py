@@ -132,6 +132,9 @@ def conclude(
 def _ordered(store: Store, settings: Settings, attempt: Attempt) -> tuple[Verdict, str]:
     if attempt.order is Order.FENCED:
         return Verdict.FENCED, "the lease was given away; stopped"
+    # What it had reached is kept: whoever cancels a calculation may still want to look at it.
+    stage_checkpoint(attempt)
+    keep_failure(settings, attempt, Failure(error_class="cancelled", message="It was cancelled while it ran."))
     ended = post(store, settings, jobs.finish(attempt.token, JobState.CANCELLED, settings))
     return verdict(ended, "cancelled", "cancelled while it ran")
 

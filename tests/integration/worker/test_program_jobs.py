@@ -8,6 +8,7 @@ from tasks import jobs, listing
 from tasks.records import JobState
 from tasks.settings import Settings
 from tasks.store import Store
+from tasks.workspace import attempt_folder
 from tests.conftest import eventually
 from tests.integration.worker.conftest import StartWorker, artifact_path, job, submit, wait_for
 
@@ -64,9 +65,15 @@ def test_an_attempt_says_from_which_checkpoint_it_went_on_when_the_newest_is_dam
     assert second.checkpoint_from == before
 
 
-def test_cancelling_a_running_job_ends_its_program_and_children(submitting: Store, start_worker: StartWorker) -> None:
+def test_cancelling_a_running_job_ends_its_program_and_keeps_what_it_had_reached(
+    settings: Settings, submitting: Store, start_worker: StartWorker
+) -> None:
     start_worker()
     (first,) = submit(submitting, SLOW)
     eventually(lambda: job(submitting, first).progress, what="progress")
     assert submitting.run(jobs.cancel(first, submitting.settings)).answer == "requested"
     assert wait_for(submitting, first, JobState.CANCELLED, seconds=10).ended
+    (attempt,) = submitting.run(listing.attempts(first))
+    folder = attempt_folder(settings.workspace, first, attempt.attempt, attempt.claim_id)
+    assert "1" in (folder / "output.log").read_text().split()
+    assert list((folder / "checkpoints").glob("*/*"))
