@@ -53,6 +53,7 @@ def give_memory_back(store: Store) -> None:
     store.client.config_set("maxmemory", 0)
 
 
+@pytest.mark.slow
 async def test_a_redis_short_of_memory_ends_what_it_accepted_and_takes_new_work_when_it_has_room(
     settings: Settings,
     submitting: Store,

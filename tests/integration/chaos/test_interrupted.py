@@ -74,6 +74,7 @@ def test_a_killed_program_is_a_failure_of_its_job(
     assert hows(submitting, first) == ["failed", "done"]
 
 
+@pytest.mark.slow
 def test_a_worker_whose_pool_child_was_killed_has_its_cores_and_its_disk_back(
     settings: Settings, submitting: Store, start_worker: StartWorker
 ) -> None:

@@ -90,6 +90,7 @@ async def test_a_run_that_an_older_version_left_waiting_goes_on_and_succeeds(
     check(Dump(submitting.client, settings.key_prefix))
 
 
+@pytest.mark.slow
 async def test_jobs_and_attempts_that_lack_newer_fields_are_read_expired_retried_and_done(
     settings: Settings, submitting: Store, start_worker: StartWorker
 ) -> None:

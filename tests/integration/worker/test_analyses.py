@@ -149,7 +149,7 @@ def kill_warden(settings: Settings) -> None:
     [
         pytest.param(kill_engine, marks=pytest.mark.slow),
         pytest.param(terminate_engine, marks=pytest.mark.slow),
-        kill_warden,
+        pytest.param(kill_warden, marks=pytest.mark.slow),
     ],
 )
 def test_an_analysis_whose_engine_or_warden_is_ended_begins_again_and_gives_the_same(

@@ -42,7 +42,11 @@ PLANAR_AMMONIA = {
     "engine": "xtb",
     "task": "optimisation_frequencies",
 }
-BLOWS = ["engine", pytest.param("warden", marks=pytest.mark.slow), pytest.param("worker", marks=pytest.mark.slow)]
+BLOWS = [
+    pytest.param("engine", marks=pytest.mark.slow),
+    pytest.param("warden", marks=pytest.mark.slow),
+    pytest.param("worker", marks=pytest.mark.slow),
+]
 
 
 def result(record: JobRecord) -> QuantumResult:

@@ -56,7 +56,8 @@ def test_a_missing_library_is_named(program: Path) -> None:
     assert loading_trouble("sh") == ""
 
 
-@pytest.mark.parametrize("state", ["lacks a library", pytest.param("is not there", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("state", ["lacks a library", "is not there"])
 def test_a_program_that_cannot_start_is_the_hosts_fault_and_its_jobs_run_when_it_can(
     settings: Settings, submitting: Store, start_worker: StartWorker, program: Path, state: str
 ) -> None:

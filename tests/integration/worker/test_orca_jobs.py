@@ -231,6 +231,7 @@ def test_a_damaged_checkpoint_is_passed_over_for_the_one_before(
     assert f"H  {first.x:15.8f} {first.y:15.8f}" in began
 
 
+@pytest.mark.slow
 def test_a_correction_survives_the_death_of_its_worker_and_is_shown(
     settings: Settings, submitting: Store, start_worker: StartWorker, service: None
 ) -> None:
