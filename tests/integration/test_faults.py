@@ -169,7 +169,8 @@ def strike_orchestrator(
     assert store.run(listing.run("r1")) == run
 
 
-@pytest.mark.parametrize("fault", [pytest.param("node_start:stop", marks=pytest.mark.slow), "before_release:kill"])
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", ["node_start:stop", "before_release:kill"])
 def test_an_orchestrator_struck_at_a_point_leaves_no_run_stuck(
     fault: str,
     settings: Settings,

@@ -41,7 +41,7 @@ def hows(store: Store, job_id: str) -> list[str]:
 @pytest.mark.parametrize(
     ("blow", "said"),
     [
-        (signal.SIGKILL, "its warden was killed"),
+        pytest.param(signal.SIGKILL, "its warden was killed", marks=pytest.mark.slow),
         pytest.param(signal.SIGTERM, "its warden was told to stop", marks=pytest.mark.slow),
         pytest.param(signal.SIGSTOP, "its warden was frozen", marks=pytest.mark.slow),
     ],
