@@ -25,11 +25,12 @@ lint: install
 types: install
 	$(BIN)/mypy
 
+# Three at a time: most tests wait for leases, each process has servers of its own, and a file stays in one process.
 test: lint types
-	$(BIN)/pytest -m "not slow and not benchmark" --durations=20
+	$(BIN)/pytest -n 3 --dist loadfile -m "not slow and not benchmark" --durations=20
 
 test-all: lint types
-	$(BIN)/pytest -m "not benchmark"
+	$(BIN)/pytest -n 2 --dist loadfile -m "not benchmark"
 
 bench: install
 	$(BIN)/pytest -m benchmark -s tests/benchmarks

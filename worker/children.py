@@ -21,12 +21,12 @@ from worker.attempt import Attempt, Verdict, stage_checkpoint
 from worker.engines.base import Child, Children
 
 
-def read_children(store: Store, batch: str) -> list[Child]:
-    """Read what became of the jobs of a batch, in their order."""
+def read_children(store: Store, settings: Settings, batch: str) -> list[Child]:
+    """Read what became of the jobs of a batch, in their order; an outage of Redis is waited for."""
     records: list[JobRecord] = []
     cursor = ""
     while True:
-        page = store.run(listing.jobs(batch=batch, cursor=cursor, count=200))
+        page = ending.post(store, settings, listing.jobs(batch=batch, cursor=cursor, count=200))
         records.extend(page.rows)
         cursor = page.cursor
         if not cursor:

@@ -184,7 +184,7 @@ class Supervisor:
             memory_mb=record.memory_mb,
             restart=restart if started_from else None,
             inputs=inputs if spec.inputs else None,
-            children=read_children(self.store, record.parked_on) if record.parked_on else None,
+            children=read_children(self.store, self.settings, record.parked_on) if record.parked_on else None,
             corrections=record.corrections,
             failures=record.failures,
         )

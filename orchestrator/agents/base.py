@@ -26,6 +26,16 @@ class JobResult:
     artifacts: tuple[Artifact, ...] = ()
     compute_seconds: float = 0.0
 
+    @property
+    def reason(self) -> str:
+        """Why it gave no result, in words that follow its name."""
+        if self.state == "CANCELLED":
+            return "was cancelled"
+        if self.failure is None:
+            return "ended without a result"
+        remedy = f" ({self.failure.remedy})" if self.failure.remedy else ""
+        return f"{self.failure.message.rstrip('.')} [{self.failure.error_class}]{remedy}"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Context:

@@ -50,7 +50,7 @@ class DynamicsAgent(Agent):
             and isinstance(one.result, DynamicsResult)
         ]
         failed = [
-            f"{one.spec.label} failed: {_why(one)}" for one in results if all(one is not job for _, _, job in done)
+            f"{one.spec.label} failed: {one.reason}" for one in results if all(one is not job for _, _, job in done)
         ]
         if not done:
             return Work(error="; ".join(failed) or "no job gave a result")
@@ -72,7 +72,7 @@ class DynamicsAgent(Agent):
     def _after_trial(self, step: Step, context: Context, trial: JobResult) -> Work:
         """Submit what was asked for, with the time that it will take by the trial."""
         if not isinstance(trial.result, DynamicsResult) or not isinstance(trial.spec, DynamicsSpec):
-            return Work(error=f"the trial run failed: {_why(trial)}")
+            return Work(error=f"the trial run failed: {trial.reason}")
         specs = read_dynamics(context.request).specs
         finding = Finding(
             step=step.number,
@@ -104,15 +104,6 @@ def _estimate(specs: Sequence[DynamicsSpec], trial: DynamicsSpec, result: Dynami
         f" {counted(trial.resources.cores, 'core')}: {counted(len(specs), 'simulation')} will take about"
         f" {clock(seconds)} one after the other, {seconds * trial.resources.cores / 3600:.1f} core-hours."
     )
-
-
-def _why(job: JobResult) -> str:
-    if job.state == "CANCELLED":
-        return "was cancelled"
-    if job.failure is None:
-        return "ended without a result"
-    remedy = f" ({job.failure.remedy})" if job.failure.remedy else ""
-    return f"{job.failure.message.rstrip('.')} [{job.failure.error_class}]{remedy}"
 
 
 def _picture(one: Done, context: Context) -> Picture | None:

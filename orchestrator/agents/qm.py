@@ -61,7 +61,7 @@ class QuantumAgent(Agent):
             if one.error or job is None:
                 species.append(one if one.error else one.model_copy(update={"error": "was not computed"}))
             elif job.state != "SUCCEEDED" or not isinstance(job.result, QuantumResult):
-                reason = _why(job)
+                reason = job.reason
                 notes.append(f"{one.name} failed: {reason}")
                 species.append(one.model_copy(update={"error": f"step {step.number}: {reason}"}))
             else:
@@ -141,15 +141,6 @@ def _produced(job: JobResult) -> Produced | None:
     level = job.result.level if isinstance(job.result, QuantumResult) else ""
     smiles = job.spec.molecule.smiles or ""
     return Produced(smiles=smiles, job_id=job.job_id, level=level, artifacts=job.artifacts)
-
-
-def _why(job: JobResult) -> str:
-    if job.state == "CANCELLED":
-        return "was cancelled"
-    if job.failure is None:
-        return "ended without a result"
-    remedy = f" ({job.failure.remedy})" if job.failure.remedy else ""
-    return f"{job.failure.message.rstrip('.')} [{job.failure.error_class}]{remedy}"
 
 
 def _optimised(

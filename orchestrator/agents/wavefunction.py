@@ -87,7 +87,7 @@ class WavefunctionAgent(Agent):
         stems = slugs([Species(name=name, smiles=str(i)) for i, name in enumerate(names)])
         for job, source, name, slug in zip(results, known, names, stems, strict=True):
             if job.state != "SUCCEEDED" or not isinstance(job.result, WavefunctionResult):
-                reason = _why(job)
+                reason = job.reason
                 notes.append(f"{name} failed: {reason}")
                 if source and source.smiles in species:
                     one = species[source.smiles]
@@ -155,15 +155,6 @@ def _source_of(species: Species, context: Context) -> Source:
                     )
     remedy = "Compute it by a method that keeps them, such as B3LYP with PySCF."
     raise InputError("orbitals", species.name, "was left by none of the steps before", remedy)
-
-
-def _why(job: JobResult) -> str:
-    if job.state == "CANCELLED":
-        return "was cancelled"
-    if job.failure is None:
-        return "ended without a result"
-    remedy = f" ({job.failure.remedy})" if job.failure.remedy else ""
-    return f"{job.failure.message.rstrip('.')} [{job.failure.error_class}]{remedy}"
 
 
 def _picture(one: _Done, context: Context) -> Picture | None:

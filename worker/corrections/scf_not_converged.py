@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tasks.results import Correction
+from worker.corrections.ladder import next_step
 
 NAME = "scf_not_converged"
 _STEPS = {
@@ -51,6 +52,4 @@ _STEPS = {
 
 def correct(engine: str, made: Sequence[Correction]) -> Correction | None:
     """Give the next correction for an engine, after those that were made; None if there is no other."""
-    times = sum(correction.name == NAME for correction in made)
-    steps = _STEPS.get(engine, ())
-    return steps[times] if times < len(steps) else None
+    return next_step(made, _STEPS[engine]) if engine in _STEPS else None
