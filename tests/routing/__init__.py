@@ -1,0 +1,1 @@
+"""Labelled requests that show how well requests are routed and plans recognised."""
