@@ -13,6 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from orchestrator.inputs import complete_analysis
 from orchestrator.problems import Problem, of_error, of_validation
+from orchestrator.state import Options
 from tasks.errors import InputError
 from tasks.methods import capable_engines
 from tasks.programs import ProgramDeclaration, find_program, validate_parameters, within_limits
@@ -130,12 +131,12 @@ def refuse_undeclared(queue: str, offer: Offer) -> None:
     raise InputError("engine", engine, problem, remedy)
 
 
-def preview(request: str, offer: Offer) -> dict[str, Any] | Problem:
+def preview(request: str, offer: Offer, options: Options | None = None) -> dict[str, Any] | Problem:
     """Plan a request without doing anything: what ``dry_run`` gives, or what is wrong."""
     from orchestrator.planning.preview import dry_run
 
     try:
-        planned = dry_run(request, offer.engines or None, offer.max_atoms)
+        planned = dry_run(request, offer.engines or None, offer.max_atoms, options)
         for step in planned["steps"]:
             for job in step["jobs"]:
                 refuse_undeclared(job["spec"]["engine"], offer)

@@ -118,6 +118,14 @@ class Client:
         """Ask a run to end."""
         return self._post(f"/runs/{run}/cancel", views.Answered)
 
+    def decide_gate(self, run: str, body: Mapping[str, Any]) -> views.Answered:
+        """Approve, reject or revise what a run waits for."""
+        return self._post(f"/runs/{run}/verdict", views.Answered, body)
+
+    def answer_question(self, run: str, body: Mapping[str, Any]) -> views.Answered:
+        """Answer a question of a run."""
+        return self._post(f"/runs/{run}/answer", views.Answered, body)
+
     # ---- jobs
 
     def jobs(self, ranges: Sequence[str] = (), **query: str | int) -> views.JobPage:

@@ -1,6 +1,6 @@
 """The supervisor graph: decides, lets agents plan their jobs, dispatches them, sleeps, interprets, goes on.
 
-    decide -> advance -> dispatch -> await_batches -> interpret -> advance ... -> finish
+    decide -> gate -> advance -> dispatch -> await_batches -> interpret -> advance ... -> finish
 
 Nodes return partial updates that are validated where they are made. What holds the processor (RDKit, plots, reading
 results) runs in a process of its own, so that the run's lease is always renewed. Only ``await_batches`` waits.
@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,25 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import interrupt
 
-from orchestrator import steps
+from orchestrator import gates, people, steps
 from orchestrator.agents.base import Agent, Context, JobResult, Work
 from orchestrator.apart import Apart
 from orchestrator.dispatch import dispatch
 from orchestrator.inputs import settle_sources
-from orchestrator.state import SUMMARY, Decision, Plan, RunState, Species, Step, StepStatus, checked
+from orchestrator.planning.asked import Asked, Planned
+from orchestrator.planning.cost import estimate
+from orchestrator.planning.feedback import revise_plan
+from orchestrator.planning.preview import preview_plan
+from orchestrator.state import (
+    SUMMARY,
+    Decision,
+    GateKind,
+    Question,
+    RunState,
+    Step,
+    StepStatus,
+    checked,
+)
 from tasks import listing, runs
 from tasks.batches import Owner
 from tasks.errors import InputError, SimrelayError
@@ -41,8 +55,10 @@ class RunCancelled(SimrelayError):
     """The run's cancel was asked for; its holder ends it."""
 
 
-Planner = Callable[[str, int], tuple[Decision, Plan, tuple[Species, ...]]]
+Planner = Callable[[Asked], Planned]
 Update = dict[str, Any]
+#: the parts of the state that what people say can change, besides plan and history
+_HEARD = ("questions", "gates", "findings", "species", "iteration", "feedback", "stopped")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +70,7 @@ class Supervisor:
     agents
         By name.
     plan
-        Makes decision, plan and species of a request; raises InputError where the rules cannot decide.
+        Makes decision, plan and species of a request, or a question; raises InputError where it cannot be used.
     apart
         Where work goes that holds the processor.
     """
@@ -68,20 +84,70 @@ class Supervisor:
     # ---- nodes
 
     async def decide(self, state: RunState) -> Update:
-        """Decide what to do with the request, once; a plan that is active goes on as it is."""
+        """Decide what to do with the request, once; what only a person can say is asked for."""
+        answers = tuple(question for question in state.questions if question.answer)
+        named = next((q.answer for q in reversed(answers) if q.id.startswith("route")), state.options.agent)
+        asked = Asked(
+            text=state.request,
+            max_atoms=self.settings.max_atoms,
+            options=state.options,
+            agent=named,
+            answers=answers,
+        )
         try:
-            decision, plan, species = await self.apart.run(self.plan, state.request, self.settings.max_atoms)
-            plan = await settle_sources(plan, state.owner, self.store)
+            planned = await self.apart.run(self.plan, asked)
+            plan = await settle_sources(planned.plan, state.owner, self.store)
         except InputError as error:
             return checked(error=str(error), decision=Decision(rule="abstain", reason=str(error)))
-        line = f"decided by {decision.rule}: {plan.title or decision.agent} ({len(plan.steps)} steps)"
-        return self._with_plan_file(state, checked(decision=decision, plan=plan, species=species, history=[line]))
+        if planned.question:
+            return self._ask(state, planned.question, decision=planned.decision)
+        line = f"decided by {planned.decision.rule}: {plan.title or planned.decision.agent} ({len(plan.steps)} steps)"
+        update = checked(
+            decision=planned.decision, plan=plan, species=planned.species, answer=planned.answer, history=[line]
+        )
+        return self._with_plan_file(state, update)
+
+    async def revise(self, state: RunState) -> Update:
+        """Change the steps that are done anew as a person wants it; what is not understood is asked for."""
+        try:
+            plan = await self.apart.run(revise_plan, state.plan, state.species, state.feedback, state.iteration)
+        except InputError as error:
+            question = Question(
+                id=f"feedback-{len(state.questions) + 1}",
+                text=f"{error}\nWhat is to be changed?",
+                closed=False,
+            )
+            return self._ask(state, question, feedback="")
+        line = f"iteration {state.iteration}: the plan was changed as asked"
+        return self._with_plan_file(state, checked(plan=plan, feedback="", history=[line]))
+
+    async def gate(self, state: RunState) -> Update:
+        """Ask for the approvals that the run has come to; each names exactly what would be done, and its cost."""
+        now = await self._now()
+        before = state
+        offered = frozenset((await self.store.run(listing.declared())).keys())
+        for kind, digest, behind in gates.wanted(state, self.settings):
+            if kind is GateKind.PLAN:
+                _, cost = await self.apart.run(
+                    preview_plan, state.plan, state.species, state.request, offered or None, self.settings.max_atoms
+                )
+                text, seconds = _plan_text(state, cost), cost["core_seconds"]
+            elif kind is GateKind.COST:
+                batch = state.plan.step(behind[0]).batches[-1]
+                text, seconds = _cost_text(state.plan.step(behind[0])), batch.core_seconds
+            else:
+                text, seconds = _review_text(state), None
+            state = gates.open_gate(
+                state, kind, digest, behind, text=text, core_seconds=seconds, now=now, settings=self.settings
+            )
+        lines = [f"{gate.id} is asked for: {gate.text.splitlines()[0]}" for gate in state.gates[len(before.gates) :]]
+        return self._with_plan_file(before, checked(gates=state.gates, history=lines))
 
     async def advance(self, state: RunState, config: RunnableConfig) -> Update:
         """Begin every step that can begin: its agent gives findings, or specs, which are frozen here."""
         offered = frozenset((await self.store.run(listing.declared())).keys())
         works = {}
-        for step in state.plan.ready():
+        for step in gates.startable(state):
             works[step.number] = await self.apart.run(
                 _plan_jobs, self.agents[step.agent], step, self._context(state, offered)
             )
@@ -91,7 +157,7 @@ class Supervisor:
         """Put frozen manifests into the store, exactly as they were frozen; doing it twice is doing it once."""
         owner = Owner(owner=state.owner, run=state.run_id, epoch=config["configurable"]["epoch"])
         plan = state.plan
-        for step, batch in steps.unsent(plan):
+        for step, batch in gates.dispatchable(state, self.settings):
             jobs = await asyncio.to_thread(steps.read_manifest, batch.manifest, self.settings.workspace)
             await dispatch(
                 self.store,
@@ -106,7 +172,7 @@ class Supervisor:
         return checked(plan=plan)
 
     async def await_batches(self, state: RunState, config: RunnableConfig) -> Update:
-        """Wait until one of the open batches is complete; the only node that waits."""
+        """Wait for open batches and for people, whichever comes first; the only node that waits."""
         waiting = steps.open_batches(state.plan)
         awaited = [batch.batch_id for _, batch in waiting]
         news = await self.store.run(runs.look(state.run_id, config["configurable"]["epoch"], awaited))
@@ -114,13 +180,21 @@ class Supervisor:
         if any(entry.kind == "cancel" for entry in entries):
             raise RunCancelled(f"run {state.run_id} was cancelled")
         if not entries and not done:
-            interrupt({"batches": awaited})
-        plan, history = state.plan, []
+            asked = [gate.id for gate in gates.open_gates(state)] + [q.id for q in people.open_questions(state)]
+            interrupt({"batches": awaited, "people": asked})
+        heard = people.hear(state, entries, await self._now())
+        plan, history = heard.plan, heard.history[len(state.history) :]
         for step, batch in waiting:
             if batch.batch_id in done:
                 plan = steps.update_batch(plan, step.number, batch.model_copy(update={"complete": True}))
                 history.append(f"batch {batch.batch_id} complete")
-        return checked(plan=plan, consumed=tuple(entry.id for entry in entries), history=history)
+        update = checked(
+            plan=plan,
+            consumed=tuple(entry.id for entry in entries),
+            history=history,
+            **{name: getattr(heard, name) for name in _HEARD},
+        )
+        return self._with_plan_file(state, update)
 
     async def interpret(self, state: RunState, config: RunnableConfig) -> Update:
         """Let agents look at the results of complete batches: findings, or another round of jobs."""
@@ -139,7 +213,7 @@ class Supervisor:
 
     async def finish(self, state: RunState) -> Update:
         """Say how it ended."""
-        if state.error:
+        if state.error or state.stopped or state.answer:
             return checked(finished=True)
         summary = next((f for f in reversed(state.findings) if f.agent == SUMMARY), None)
         failed = [s for s in state.plan.steps if s.status is StepStatus.FAILED]
@@ -154,27 +228,42 @@ class Supervisor:
 
     # ---- edges
 
-    @staticmethod
-    def next_node(state: RunState) -> str:
+    def next_node(self, state: RunState) -> str:
         """Tell which node comes next; the first that has something to do."""
         if state.finished:
             return END
-        if state.error:
+        if state.error or state.stopped or state.answer:
             return "finish"
-        if steps.unsent(state.plan):
+        asking = bool(people.open_questions(state))
+        if not state.plan.steps:
+            return "await_batches" if asking else "decide"
+        if state.feedback:
+            return "revise"
+        if gates.wanted(state, self.settings):
+            return "gate"
+        if gates.dispatchable(state, self.settings):
             return "dispatch"
         if steps.uninterpreted(state.plan):
             return "interpret"
-        if state.plan.ready():
+        if gates.startable(state):
             return "advance"
-        if steps.open_batches(state.plan):
+        if steps.open_batches(state.plan) or gates.open_gates(state) or asking:
             return "await_batches"
         return "finish"
 
     def graph(self) -> StateGraph[RunState]:
         """Give the graph, still to be compiled with a saver."""
         graph = StateGraph(RunState)
-        nodes = (self.decide, self.advance, self.dispatch, self.await_batches, self.interpret, self.finish)
+        nodes = (
+            self.decide,
+            self.revise,
+            self.gate,
+            self.advance,
+            self.dispatch,
+            self.await_batches,
+            self.interpret,
+            self.finish,
+        )
         for node in nodes:
             graph.add_node(node.__name__, node)
             graph.add_conditional_edges(node.__name__, self.next_node)
@@ -196,7 +285,18 @@ class Supervisor:
             workspace=self.settings.workspace,
             folder=self._folder(state),
             offered=offered,
+            settings=self.settings,
         )
+
+    async def _now(self) -> datetime:
+        """Give the Redis server's time, which no host's clock can set."""
+        seconds, microseconds = await self.store.client.time()
+        return datetime.fromtimestamp(seconds + microseconds / 1e6, UTC)
+
+    @staticmethod
+    def _ask(state: RunState, question: Question, **changes: Any) -> Update:
+        line = f"{question.id} is asked: {question.text.splitlines()[0]}"
+        return checked(questions=(*state.questions, question), history=[line], **changes)
 
     def _apply(self, state: RunState, works: Mapping[int, Work]) -> Update:
         return steps.apply(state, works, self._folder(state), self.settings.workspace)
@@ -231,13 +331,41 @@ class Supervisor:
 
 def _plan_jobs(agent: Agent, step: Step, context: Context) -> Work:
     try:
-        return agent.plan_jobs(step, context)
+        return _priced(agent.plan_jobs(step, context))
     except InputError as error:
         return Work(error=str(error))
 
 
 def _interpret(agent: Agent, step: Step, context: Context, results: list[JobResult]) -> Work:
     try:
-        return agent.interpret(step, context, results)
+        return _priced(agent.interpret(step, context, results))
     except InputError as error:
         return Work(error=str(error))
+
+
+def _priced(work: Work) -> Work:
+    """Add what the specs cost together; not known as soon as one is not."""
+    costs = [estimate(spec).core_seconds for spec in work.specs]
+    known = [cost for cost in costs if cost is not None]
+    return replace(work, core_seconds=round(sum(known), 2) if len(known) == len(costs) else None)
+
+
+def _hours(core_seconds: float | None) -> str:
+    return "at a cost that is not known" if core_seconds is None else f"about {core_seconds / 3600:.2g} core hours"
+
+
+def _plan_text(state: RunState, cost: Mapping[str, Any]) -> str:
+    lines = [f"{s.number}. {s.description} ({s.agent})" for s in state.plan.steps]
+    head = f"plan of {len(lines)} steps, {cost['jobs']} jobs, {_hours(cost['core_seconds'])}: {state.plan.title}"
+    return "\n".join([head, *lines])
+
+
+def _cost_text(step: Step) -> str:
+    batch = step.batches[-1]
+    return f"step {step.number}, {step.description}: {batch.manifest.count} jobs, {_hours(batch.core_seconds)}"
+
+
+def _review_text(state: RunState) -> str:
+    lines = [f"{f.step}. {f.summary}" for f in state.findings]
+    lines += [f"{s.number}. failed: {s.error}" for s in state.plan.steps if s.status is StepStatus.FAILED]
+    return "\n".join([f"results of iteration {state.iteration}, before the report", *lines])

@@ -17,7 +17,7 @@ from redis.exceptions import RedisError
 from orchestrator.agents import AGENTS, Agent
 from orchestrator.apart import Apart
 from orchestrator.graph import Planner, RunCancelled, Supervisor
-from orchestrator.planning.decide import make_plan
+from orchestrator.planning.decide import plan_request
 from orchestrator.saver import FencedSaver, run_config
 from orchestrator.state import SCHEMA_VERSION, RunState
 from orchestrator.steps import open_batches
@@ -52,7 +52,7 @@ class Holder:
         orchestrator_id: str,
         *,
         agents: Mapping[str, Agent] = AGENTS,
-        plan: Planner = make_plan,
+        plan: Planner = plan_request,
     ) -> None:
         self.settings, self.store, self.id = settings, store, orchestrator_id
         self.saver = FencedSaver(store.client, store)
@@ -269,12 +269,15 @@ class Holder:
                 "run_id": held.id,
                 "owner": held.record.owner,
                 "request": held.record.request,
+                "options": held.record.options,
             }
         if snapshot.interrupts:
             return _look_again([pending.id for pending in snapshot.interrupts])
         return None
 
     async def _finish(self, held: Held, state: RunState) -> bool:
+        if state.stopped:
+            return await self._end(held, records.RunState.CANCELLED, error=state.stopped)
         if state.error:
             return await self._end(held, records.RunState.FAILED, error=state.error, answer=state.answer)
         return await self._end(held, records.RunState.SUCCEEDED, answer=state.answer)
@@ -289,7 +292,8 @@ class Holder:
             runs.release(
                 held.id,
                 held.epoch,
-                records.RunState.WAITING,
+                # Only a person can wake a run that waits for no batch.
+                records.RunState.WAITING if awaits else records.RunState.NEEDS_PERSON,
                 awaits=awaits,
                 interrupts=[pending.id for pending in snapshot.interrupts],
             )

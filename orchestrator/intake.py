@@ -12,6 +12,7 @@ from orchestrator.apart import Apart
 from orchestrator.checking import Checked, Offer
 from orchestrator.inputs import earlier_job, resolve_inputs
 from orchestrator.problems import BadInput, Problem
+from orchestrator.state import Options
 from tasks import listing
 from tasks.errors import InputError, Refused
 from tasks.settings import Settings
@@ -52,7 +53,9 @@ class Intake:
             max_atoms=self.settings.max_atoms,
         )
 
-    async def preview(self, request: str, owner: str, *, wait_for_worker: bool = False) -> dict[str, Any]:
+    async def preview(
+        self, request: str, owner: str, *, wait_for_worker: bool = False, options: Options | None = None
+    ) -> dict[str, Any]:
         """Plan a request without doing anything.
 
         Raises
@@ -61,7 +64,7 @@ class Intake:
             If the request cannot be planned, or nobody has ever offered to compute it.
         """
         offer = await self.offer(wait_for_worker=wait_for_worker)
-        planned = await self._run(checking.preview, request, offer)
+        planned = await self._run(checking.preview, request, offer, options)
         if isinstance(planned, Problem):
             raise planned.error()
         for job in (job for step in planned["steps"] for job in step["jobs"] if "source_job" in job):

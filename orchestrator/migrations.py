@@ -35,8 +35,13 @@ def _memory_in_mb(values: Values) -> dict[str, Any]:
     return {"plan": {**plan, "steps": steps}}
 
 
+def _with_people(values: Values) -> dict[str, Any]:
+    """From 2 to 3: gates, questions and options came; a run that knows none has none."""
+    return {}
+
+
 #: from a version: gives the values that change on the way to the next one, as JSON has them
-MIGRATIONS: dict[int, Callable[[Values], dict[str, Any]]] = {1: _memory_in_mb}
+MIGRATIONS: dict[int, Callable[[Values], dict[str, Any]]] = {1: _memory_in_mb, 2: _with_people}
 
 
 def migrate(values: Values, target: int = SCHEMA_VERSION) -> dict[str, Any]:

@@ -5,6 +5,7 @@ Every field has a default and every list a cap, so that an old checkpoint loads 
 
 from __future__ import annotations
 
+from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
@@ -15,7 +16,7 @@ from tasks.quantum import Task
 from tasks.results import Artifact
 from tasks.swarms import SwarmSpec
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 #: the most entries that a run's history keeps
 HISTORY_CAP = 200
 #: the agent that merges what the others found out
@@ -56,10 +57,135 @@ class Species(Part):
     error: str = ""
 
 
+class Pipeline(StrEnum):
+    """How far people are in the loop."""
+
+    #: no gates: plan, execute, report
+    SHORT = "short"
+    #: the plan is approved before anything of it begins, and so is what costs more than the plan said
+    FULL = "full"
+    #: as full, and the results are reviewed before the report: approved, or revised from a named step on
+    LOOPED = "looped"
+
+
+class Options(Part):
+    """What the caller chose for a run; it stands in the run's record, since LangGraph's config is not checkpointed."""
+
+    #: the agent that the request is for; empty: the supervisor decides
+    agent: str = ""
+    #: the agents that may be used; empty: all
+    agents: tuple[str, ...] = ()
+    pipeline: Pipeline = Pipeline.SHORT
+    #: how often a looped run may be revised
+    max_iterations: int = Field(default=3, ge=1, le=20)
+    #: whether a language model may be asked, if one is configured
+    model: bool = True
+
+
+class Candidate(Part):
+    """One thing that a question can be answered with."""
+
+    value: str
+    #: what it means, in words
+    text: str
+
+
+class Question(Part):
+    """What only a person can say; the run waits for it."""
+
+    id: str
+    text: str
+    candidates: tuple[Candidate, ...] = ()
+    #: whether only a candidate's value is an answer
+    closed: bool = True
+    #: what asked: ``supervisor``, or a step's agent
+    asked_by: str = "supervisor"
+    #: the step that it belongs to; 0: none
+    step: int = 0
+    answer: str = ""
+    #: who answered
+    by: str = ""
+
+    @property
+    def open(self) -> bool:
+        """Whether it waits for its answer."""
+        return not self.answer
+
+
+class GateKind(StrEnum):
+    """What a gate is in front of."""
+
+    #: the plan, before anything of it begins
+    PLAN = "plan"
+    #: one batch of exact specs that costs more than was approved
+    COST = "cost"
+    #: the report, after everything else was done
+    REVIEW = "review"
+
+
+class GateStatus(StrEnum):
+    """What became of a gate."""
+
+    OPEN = "open"
+    APPROVED = "approved"
+    REJECTED = "rejected"
+    REVISED = "revised"
+    EXPIRED = "expired"
+
+
+class Gate(Part):
+    """What a person has to approve before it goes on; it is bound to the hash of exactly what was shown."""
+
+    id: str
+    kind: GateKind
+    #: SHA-256 of the canonical JSON of what is approved
+    hash: str
+    #: what is asked, for people
+    text: str
+    steps: tuple[int, ...] = ()
+    iteration: int = 0
+    #: estimated; None: not known
+    core_seconds: float | None = None
+    expires: datetime
+    status: GateStatus = GateStatus.OPEN
+    by: str = ""
+    feedback: str = ""
+
+    @property
+    def open(self) -> bool:
+        """Whether it waits for a person."""
+        return self.status is GateStatus.OPEN
+
+
+class Usage(Part):
+    """What a run has used of a language model."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    #: in the currency of the prices in the settings; None: no prices are set
+    cost: float | None = None
+
+
+class Event(Part):
+    """What a run tells those who watch it; it gets its number and time where it is stored.
+
+    Its key makes it one: the same event told twice is stored once.
+    """
+
+    key: str
+    kind: Literal[
+        "thinking", "plan", "agent_start", "text_delta", "action", "job", "progress", "approval", "cue_user", "error",
+        "agent_end", "done",
+    ]  # fmt: skip
+    data: dict[str, Any] = Field(default_factory=dict)
+
+
 class Decision(Part):
     """How the supervisor decided what to do: the first rule that hit, in the fixed order."""
 
-    rule: Literal["active_plan", "complexity", "keyword_route", "abstain"] = "abstain"
+    rule: Literal["named", "single_agent", "active_plan", "complexity", "keyword_route", "model", "answer", "respond",
+                  "abstain"] = "abstain"  # fmt: skip
     #: the agent it went to; empty with a plan of several agents, or when abstaining
     agent: str = ""
     reason: str = ""
@@ -112,6 +238,10 @@ class Goal(Part):
     swarm: SwarmSpec | None = None
     #: of a design step: how many of the best candidates later steps compute
     candidates: int = 1
+    #: of a literature or web step: what is looked for
+    query: str = ""
+    #: of a chemistry step: what is done besides identifying (``selfies``, ``similarity``, ``descriptors``, …)
+    operations: tuple[str, ...] = ()
 
 
 class Column(Part):
@@ -170,6 +300,8 @@ class Finding(Part):
     level: str = ""
     #: time of computing on workers, all jobs together
     compute_seconds: float = 0.0
+    #: how far it got, in a word or two: ``identified``, ``computed``, ``analysed``, ``found``
+    stage: str = ""
 
 
 class Manifest(Part):
@@ -187,6 +319,8 @@ class Dispatched(Part):
     batch_id: str
     round: int
     manifest: Manifest
+    #: estimated cost of all its jobs; None: not known
+    core_seconds: float | None = None
     #: its jobs are in the store
     sent: bool = False
     #: all its jobs have ended
@@ -207,6 +341,8 @@ class Step(Part):
     #: rounds of jobs dispatched so far, the newest last
     batches: tuple[Dispatched, ...] = ()
     error: str = ""
+    #: how often a person has had it done anew
+    iteration: int = 0
 
 
 class Plan(Part):
@@ -245,6 +381,14 @@ class Plan(Part):
         pending = [s for s in self.steps if s.status is StepStatus.PENDING and s.number not in ready]
         return [s for s in pending if set(s.depends_on) & bad and (s.agent != SUMMARY or self._over(s))]
 
+    def with_hopeless_skipped(self) -> Plan:
+        """Give the plan in which every step is skipped that can never start."""
+        plan = self
+        while hopeless := plan.hopeless():
+            for step in hopeless:
+                plan = plan.replace(step.model_copy(update={"status": StepStatus.SKIPPED}))
+        return plan
+
     def _over(self, step: Step) -> bool:
         return all(self.step(n).status not in (StepStatus.PENDING, StepStatus.RUNNING) for n in step.depends_on)
 
@@ -267,6 +411,7 @@ class RunState(BaseModel):
     run_id: str = ""
     owner: str = ""
     request: str = ""
+    options: Options = Options()
     decision: Decision = Decision()
     species: tuple[Species, ...] = ()
     plan: Plan = Plan()
@@ -280,6 +425,17 @@ class RunState(BaseModel):
     #: why the run could not go on; empty: it could
     error: str = ""
     finished: bool = False
+    questions: tuple[Question, ...] = ()
+    gates: tuple[Gate, ...] = ()
+    #: how often a person has had a part of the plan done anew
+    iteration: int = 0
+    #: what a person wants changed; used once, then empty
+    feedback: str = ""
+    usage: Usage = Usage()
+    #: why a person ended it; empty: no person did
+    stopped: str = ""
+    #: told to those who watch, in the transaction that writes this checkpoint
+    events: tuple[Event, ...] = ()
     #: entries of the run's inbox whose effect is in this checkpoint, and which leave the inbox with it
     consumed: tuple[str, ...] = ()
 

@@ -51,7 +51,10 @@ def freeze(step: Step, work: Work, run: str, folder: Path, workspace: Path) -> D
     path = folder / "manifests" / f"step-{step.number}-round-{number}.json"
     artifact = write_artifact(path, content, workspace, "manifest")
     return Dispatched(
-        batch_id=batch, round=number, manifest=Manifest(artifact=artifact, hash=spec_hash(rows), count=len(rows))
+        batch_id=batch,
+        round=number,
+        manifest=Manifest(artifact=artifact, hash=spec_hash(rows), count=len(rows)),
+        core_seconds=work.core_seconds,
     )
 
 
@@ -89,10 +92,10 @@ def apply(state: RunState, works: Mapping[int, Work], folder: Path, workspace: P
             step = step.model_copy(update={"status": StepStatus.DONE})
             history.append(f"step {number} done")
         plan = plan.replace(step)
-    while hopeless := plan.hopeless():
-        for step in hopeless:
-            plan = plan.replace(step.model_copy(update={"status": StepStatus.SKIPPED}))
-            history.append(f"step {step.number} skipped: it needs a step that failed")
+    before, plan = plan, plan.with_hopeless_skipped()
+    for old, new in zip(before.steps, plan.steps, strict=True):
+        if old.status is not new.status:
+            history.append(f"step {new.number} skipped: it needs a step that failed")
     return checked(plan=plan, findings=tuple(findings), species=species, history=history)
 
 

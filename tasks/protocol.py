@@ -18,7 +18,7 @@ from tasks.scripts import Call, Reply, call
 from tasks.settings import Settings
 
 #: goes up when a process of the version before would misread or damage what this one writes
-PROTOCOL = 2
+PROTOCOL = 3
 #: installations from before have no number in Redis
 _FIRST_KEPT = 2
 

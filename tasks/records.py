@@ -230,5 +230,13 @@ class InboxEntry(BaseModel):
     model_config = ConfigDict(frozen=True, extra="allow")
 
     id: str
-    kind: Literal["batch", "cancel", "answer", "look"]
+    kind: Literal["batch", "cancel", "answer", "approve", "reject", "revise", "look"]
     batch: str = ""
+    #: the question that is answered, or the gate that is decided
+    about: str = ""
+    #: the answer, or the feedback
+    text: str = ""
+    #: who says it
+    by: str = ""
+    #: of a revision: the step to begin at
+    step: int = 0

@@ -83,6 +83,10 @@ class Settings(BaseSettings):
     max_batch_jobs: int = Field(default=20_000, ge=1)
     #: the largest file that is taken into the workspace
     max_file_bytes: int = Field(default=500_000_000, ge=1)
+    #: what a batch may cost, by estimate, before a person has to approve it where the pipeline has gates
+    approval_core_hours: float = Field(default=4.0, ge=0)
+    #: how long a person may take to decide before the question is asked anew
+    approval_expires_hours: float = Field(default=72.0, gt=0)
     log_level: str = "INFO"
 
     @model_validator(mode="after")

@@ -7,18 +7,28 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from orchestrator.agents.base import Agent, Context, JobResult, Work
-from orchestrator.state import SUMMARY, Decision, Finding, Plan, Species, Step
+from orchestrator.planning.asked import Asked, Planned
+from orchestrator.state import SUMMARY, Candidate, Decision, Finding, Plan, Question, Step
 from tasks.specs import parse_spec
 from tasks.workspace import write_artifact
 
 
-def plan_counting(request: str, max_atoms: int) -> tuple[Decision, Plan, tuple[Species, ...]]:
-    """Plan `count JOBS times to STEPS pausing SECONDS, ROUNDS rounds`."""
-    steps = (
-        Step(number=1, agent="counting_agent", description=request),
-        Step(number=2, agent=SUMMARY, description="sum up", depends_on=(1,)),
-    )
-    return Decision(rule="keyword_route", agent="counting_agent"), Plan(title=request, steps=steps), ()
+def plan_counting(asked: Asked) -> Planned:
+    """Plan `count JOBS times to STEPS pausing SECONDS, ROUNDS rounds`, several of them apart by a semicolon.
+
+    `count after a question` asks first.
+    """
+    text = asked.text
+    if "question" in text and not asked.agent:
+        candidate = Candidate(value="counting_agent", text="counts")
+        question = Question(id="route-1", text="Which agent shall count?", candidates=(candidate,))
+        return Planned(decision=Decision(reason="nobody knows"), question=question)
+    counts = text.split(";")
+    steps = tuple(Step(number=n, agent="counting_agent", description=one) for n, one in enumerate(counts, 1))
+    before = tuple(step.number for step in steps)
+    last = Step(number=len(steps) + 1, agent=SUMMARY, description="sum up", depends_on=before)
+    decision = Decision(rule="keyword_route", agent="counting_agent")
+    return Planned(decision=decision, plan=Plan(title=text, steps=(*steps, last)))
 
 
 class CountingAgent(Agent):

@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from orchestrator.state import Finding, Goal, Plan, Species, Step
 from tasks.results import AnyResult, Artifact, Failure
+from tasks.settings import Settings
 from tasks.specs import AnySpec
 
 
@@ -51,6 +52,8 @@ class Context:
         Engines that workers have declared, for resolving ``auto``.
     plan
         The run's plan with the states of its steps, for the report.
+    settings
+        The installation's, for agents whose tools are services elsewhere.
     """
 
     run_id: str
@@ -61,6 +64,8 @@ class Context:
     folder: Path
     offered: frozenset[str] = frozenset()
     plan: Plan = field(default_factory=Plan)
+    #: of the installation, for agents that ask services elsewhere; None: the defaults
+    settings: Settings | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +73,8 @@ class Work:
     """What a step needs next: jobs to be computed, or nothing more because it is done with these findings."""
 
     specs: tuple[AnySpec, ...] = ()
+    #: estimated cost of the specs together; None: not known
+    core_seconds: float | None = None
     finding: Finding | None = None
     #: molecules as this step knows them now; None: unchanged
     species: tuple[Species, ...] | None = None
@@ -79,7 +86,12 @@ class Agent(ABC):
     """One agent; adding one is one file and one entry in ``orchestrator.agents``."""
 
     name: ClassVar[str]
+    #: what it is for, in a line
     description: ClassVar[str]
+    #: what it can do, one short phrase each
+    abilities: ClassVar[tuple[str, ...]] = ()
+    #: the programs, libraries and services that it uses
+    tools: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def plan_jobs(self, step: Step, context: Context) -> Work:

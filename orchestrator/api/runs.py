@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 from fastapi import APIRouter
 
+from orchestrator.agents import AGENTS
 from orchestrator.api.context import Api, Context
-from orchestrator.api.shapes import Count, Id, NewRun, batch_row, job_row
-from orchestrator.state import RunState
+from orchestrator.api.shapes import Answer, Count, Id, NewRun, Verdict, batch_row, job_row
+from orchestrator.api.verdicts import answerable, decidable
+from orchestrator.state import SUMMARY, Options, RunState
 from tasks import listing, runs
-from tasks.errors import NotFound
+from tasks.errors import Conflict, InputError, NotFound
 from tasks.records import InboxEntry, RunRecord
 
 router = APIRouter(prefix="/runs")
@@ -23,10 +26,14 @@ async def create(body: NewRun, api: Context) -> dict[str, Any]:
     """Make a run, or attach to the unfinished one for the same request; it is planned before anything is queued."""
     existing = await api.store.run(listing.run(body.id))
     if not existing or body.dry_run:
-        preview = await api.intake.preview(body.request, body.owner, wait_for_worker=body.wait_for_worker)
+        _check_options(body.options)
+        preview = await api.intake.preview(
+            body.request, body.owner, wait_for_worker=body.wait_for_worker, options=body.options
+        )
         if body.dry_run:
             return preview
-    created = await api.store.run(runs.create(body.id, body.owner, body.request, attach=not body.new))
+    options = body.options.model_dump(mode="json", exclude_defaults=True)
+    created = await api.store.run(runs.create(body.id, body.owner, body.request, options=options, attach=not body.new))
     return {"run": created.run, "answer": created.answer}
 
 
@@ -59,6 +66,53 @@ async def cancel(run_id: Id, api: Context) -> dict[str, str]:
     """Ask a run to end; repeating it changes nothing."""
     answer = await api.store.run(runs.post(run_id, InboxEntry(id=f"cancel:{run_id}", kind="cancel")))
     return {"run": run_id, "answer": answer, "state": (await _record(run_id, api)).state}
+
+
+@router.post("/{run_id}/verdict")
+async def verdict(run_id: Id, body: Verdict, api: Context) -> dict[str, str]:
+    """Decide a gate; repeating it changes nothing, and a gate is decided once."""
+    gate = decidable(await _view(run_id, api), body, await _now(api))
+    entry = InboxEntry(
+        id=f"gate:{run_id}:{gate.id}",
+        kind=body.verdict,
+        about=gate.id,
+        text=body.text.strip(),
+        by=body.by,
+        step=body.step,
+    )
+    answer = await api.store.run(runs.post(run_id, entry))
+    return {"run": run_id, "answer": answer, "state": (await _record(run_id, api)).state}
+
+
+@router.post("/{run_id}/answer")
+async def answer(run_id: Id, body: Answer, api: Context) -> dict[str, str]:
+    """Answer a question of a run; it is answered once."""
+    question, text = answerable(await _view(run_id, api), body)
+    entry = InboxEntry(id=f"question:{run_id}:{question.id}", kind="answer", about=question.id, text=text, by=body.by)
+    said = await api.store.run(runs.post(run_id, entry))
+    return {"run": run_id, "answer": said, "state": (await _record(run_id, api)).state}
+
+
+def _check_options(options: Options) -> None:
+    for name in filter(None, (options.agent, *options.agents)):
+        if name not in AGENTS or name == SUMMARY:
+            known = ", ".join(agent for agent in AGENTS if agent != SUMMARY)
+            raise InputError("agent", name, "is no agent that can be asked", f"Known are {known}.")
+    if options.agent and options.agents and options.agent not in options.agents:
+        remedy = f"It may use {', '.join(options.agents)}."
+        raise InputError("agent", options.agent, "is not among the agents that this run may use", remedy)
+
+
+async def _now(api: Api) -> datetime:
+    seconds, microseconds = await api.store.client.time()
+    return datetime.fromtimestamp(seconds + microseconds / 1e6, UTC)
+
+
+async def _view(run_id: str, api: Api) -> RunState:
+    record = await _record(run_id, api)
+    if record.state.ended:
+        raise Conflict(f"run {run_id} has ended: {record.state.value}")
+    return await _state(record, api) or RunState(run_id=run_id)
 
 
 async def _record(run_id: str, api: Api) -> RunRecord:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import Path, Query
 from pydantic import BaseModel, ConfigDict, Field
 
+from orchestrator.state import Options
 from tasks.records import BatchRecord, JobRecord
 
 #: every id and name that becomes part of a key or path (tasks.specs.NAME)
@@ -35,6 +36,28 @@ class NewRun(Body):
     dry_run: bool = False
     #: accept work that no worker has ever offered to do
     wait_for_worker: bool = False
+    #: agent, agents, pipeline, revisions, language model
+    options: Options = Options()
+
+
+class Verdict(Body):
+    """What a person decides about a gate."""
+
+    gate: str = Field(max_length=64)
+    verdict: Literal["approve", "reject", "revise"]
+    by: str = Field(pattern=OWNER)
+    #: what is to be different; needed for a revision
+    text: str = Field(default="", max_length=10_000)
+    #: of a revision: the step to begin at; 0: the first one behind the gate
+    step: int = Field(default=0, ge=0)
+
+
+class Answer(Body):
+    """What a person answers to a question."""
+
+    question: str = Field(max_length=64)
+    text: str = Field(min_length=1, max_length=10_000)
+    by: str = Field(pattern=OWNER)
 
 
 class NewBatch(Body):

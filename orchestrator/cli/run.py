@@ -12,6 +12,8 @@ from typer.core import TyperGroup
 
 from orchestrator.cli.connect import client, local_service_is_missing, new_id, owner, start_if_missing
 from orchestrator.cli.output import Json, ago, answer, moment, more, note, print_json, print_pairs, print_table
+from orchestrator.cli.people import GateId, Why, print_asked, say_answer, say_verdict
+from orchestrator.state import Options, Pipeline
 from tasks.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
 _REQUEST = "request"
 _DETACHED = 130
+#: exit code of a run that waits for a person
+NEEDS_PERSON_CODE = 10
 _MOST_FILES = 12
 
 
@@ -61,11 +65,17 @@ def request(
         bool, typer.Option("--wait-for-worker", help="Queue it although no worker ever offered its engine.")
     ] = False,
     run_id: Annotated[str, typer.Option("--id", help="Id of the run: sending it twice makes one run.")] = "",
+    agent: Annotated[str, typer.Option(help="The agent that it is for; else the supervisor decides.")] = "",
+    pipeline: Annotated[
+        Pipeline, typer.Option(help="short: no gates; full: the plan is approved; looped: the results are reviewed.")
+    ] = Pipeline.SHORT,
+    max_iterations: Annotated[int, typer.Option(min=1, max=20, help="Revisions of a looped run at most.")] = 3,
     as_json: Json = False,
 ) -> None:
     """Compute and answer a request; the local stack is started if nothing is configured and none runs."""
+    options = Options(agent=agent, pipeline=pipeline, max_iterations=max_iterations)
     missing = local_service_is_missing()
-    planned = _plan_here(text) if missing else None
+    planned = _plan_here(text, options) if missing else None
     run_id = run_id or new_id()
     body = {
         "id": run_id,
@@ -73,6 +83,7 @@ def request(
         "owner": owner(),
         "new": new,
         "wait_for_worker": wait_for_worker,
+        "options": options.model_dump(mode="json"),
     }
     if dry_run:
         if planned is None:
@@ -101,12 +112,12 @@ def _detaching(run: str) -> Iterator[None]:
         raise typer.Exit(_DETACHED) from None
 
 
-def _plan_here(text: str) -> dict[str, Any]:
+def _plan_here(text: str, options: Options) -> dict[str, Any]:
     """Plan a request without a service, so that bad input starts nothing."""
     from orchestrator.planning.preview import dry_run
     from tasks.settings import load_settings
 
-    return dry_run(text, None, load_settings().max_atoms)
+    return dry_run(text, None, load_settings().max_atoms, options)
 
 
 def _watch(service: Client, run: str, as_json: bool) -> None:
@@ -115,6 +126,8 @@ def _watch(service: Client, run: str, as_json: bool) -> None:
     with _detaching(run):
         view = follow(service, run)
     _print_end(view, as_json)
+    if view.run.state == "NEEDS_PERSON":
+        raise typer.Exit(NEEDS_PERSON_CODE)
     if view.run.state != "SUCCEEDED":
         raise typer.Exit(1)
 
@@ -125,6 +138,7 @@ def _print_end(view: RunView, as_json: bool) -> None:
         return
     if view.run.error:
         note(f"run {view.run.id} {view.run.state.value}: {view.run.error}")
+    print_asked(view)
     _print_answer(view)
 
 
@@ -224,6 +238,7 @@ def show(
         print_table(("job", "label", "task", "state", "progress", "elapsed"), jobs)
     if view.more_jobs:
         note(f"there are more jobs: simrelay job list --run {run}")
+    print_asked(view)
     _print_answer(view)
 
 
@@ -251,6 +266,41 @@ def attach(run: RunId, as_json: Json = False) -> None:
     with client(patience_seconds=60) as service:
         service.run(run)
         _watch(service, run, as_json)
+
+
+@app.command()
+def approve(run: RunId, gate: GateId = "", as_json: Json = False) -> None:
+    """Approve what a run waits for: its plan, the cost of a step, or its results."""
+    say_verdict(run, gate, "approve", "", 0, as_json)
+
+
+@app.command()
+def reject(run: RunId, gate: GateId = "", why: Why = "", as_json: Json = False) -> None:
+    """Reject what a run waits for: a plan or results end it, a cost fails its step."""
+    say_verdict(run, gate, "reject", why, 0, as_json)
+
+
+@app.command()
+def revise(
+    run: RunId,
+    feedback: Annotated[str, typer.Argument(help="What is to be different, such as 'PBE0/def2-TZVP in methanol'.")],
+    gate: Annotated[str, typer.Option(help="Id of the gate, if several are open.")] = "",
+    step: Annotated[int, typer.Option(min=0, help="The step to begin at; what it does not touch is kept.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """Have a plan changed, or done anew from a step on; it then has to be approved again."""
+    say_verdict(run, gate, "revise", feedback, step, as_json)
+
+
+@app.command("answer")
+def answer_question(
+    run: RunId,
+    text: Annotated[str, typer.Argument(help="The answer: a candidate, its number, or words.")],
+    question: Annotated[str, typer.Option(help="Id of the question, if several are open.")] = "",
+    as_json: Json = False,
+) -> None:
+    """Answer what a run asks."""
+    say_answer(run, question, text, as_json)
 
 
 @app.command()

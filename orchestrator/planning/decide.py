@@ -11,6 +11,7 @@ import re
 from orchestrator.chemistry.molecules import DEFAULT_MAX_ATOMS
 from orchestrator.planning.analysis import OFFER as ANALYSES
 from orchestrator.planning.analysis import plan_analysis, read_wish
+from orchestrator.planning.asked import Asked, Planned
 from orchestrator.planning.complexity import assess
 from orchestrator.planning.design import decide_design, is_design
 from orchestrator.planning.dynamics import is_dynamics, plan_dynamics
@@ -34,6 +35,12 @@ class Abstained(InputError):
         super().__init__("request", request, problem, remedy)
         #: the decision, for a run's record
         self.decision = Decision(rule="abstain", reason=f"{problem}. {remedy}")
+
+
+def plan_request(asked: Asked) -> Planned:
+    """Decide what to do with a request, and plan it; raises InputError as ``make_plan`` does."""
+    decision, plan, species = make_plan(asked.text, asked.max_atoms)
+    return Planned(decision=decision, plan=plan, species=species)
 
 
 def make_plan(

@@ -177,6 +177,12 @@ def _backbone(text: str) -> str:
     return named[0]
 
 
+def read_counts(text: str) -> dict[str, int]:
+    """Give the numbers of a swarm that a text states: ``particles``, ``steps``, ``seed``, ``max_heavy_atoms``."""
+    found = {name: _count(name, text) for name in _COUNTS if name != "candidates"}
+    return {name: value for name, value in found.items() if value is not None}
+
+
 def _count(name: str, text: str) -> int | None:
     match = _COUNTS[name].search(text)
     if match is None:

@@ -8,18 +8,22 @@ from orchestrator.chemistry.complete import complete_spec
 from orchestrator.chemistry.molecules import DEFAULT_MAX_ATOMS, identify
 from orchestrator.chemistry.swarms import complete_swarm
 from orchestrator.inputs import complete_analysis
+from orchestrator.planning.asked import Asked
 from orchestrator.planning.cost import Cost, estimate
-from orchestrator.planning.decide import make_plan
+from orchestrator.planning.decide import plan_request
 from orchestrator.planning.dynamics import read_dynamics
 from orchestrator.planning.specs import spec_for
-from orchestrator.state import Plan, Species, Step
+from orchestrator.state import Options, Plan, Species, Step
 from tasks.jobspec import InputFile
 from tasks.specs import WavefunctionSpec, dump_spec
 from tasks.wavefunctions import SOURCE
 
 
 def dry_run(
-    request_text: str, offered: frozenset[str] | None = None, max_atoms: int = DEFAULT_MAX_ATOMS
+    request_text: str,
+    offered: frozenset[str] | None = None,
+    max_atoms: int = DEFAULT_MAX_ATOMS,
+    options: Options | None = None,
 ) -> dict[str, Any]:
     """Say what a run of this request would do.
 
@@ -31,11 +35,14 @@ def dry_run(
         Engines that workers have declared; None: not known, and each method's first engine is shown.
     max_atoms
         The largest molecule that is accepted.
+    options
+        What the caller chose.
 
     Returns
     -------
     dict
-        ``request``, ``decision``, ``plan`` (its title), ``species``, ``steps`` (``number``, ``agent``,
+        ``request``, ``decision``, ``question`` (what a person would be asked), ``answer`` (of a request that needs no
+        agent), ``plan`` (its title), ``species``, ``steps`` (``number``, ``agent``,
         ``description``, ``depends_on``, ``protocol``, ``jobs``), ``estimated_cost``, ``queued`` (always 0). A job has
         ``spec``, ``estimated_cost``, and ``geometry_from`` where its structure comes out of an earlier step: all of the
         spec but that is then as it will be submitted.
@@ -43,9 +50,29 @@ def dry_run(
     Raises
     ------
     InputError
-        As ``make_plan``.
+        As ``plan_request``.
     """
-    decision, plan, species = make_plan(request_text, max_atoms)
+    planned = plan_request(Asked(text=request_text, max_atoms=max_atoms, options=options or Options()))
+    steps, cost = preview_plan(planned.plan, planned.species, request_text, offered, max_atoms)
+    return {
+        "request": request_text,
+        "decision": planned.decision.model_dump(mode="json"),
+        "question": planned.question.model_dump(mode="json") if planned.question else None,
+        "answer": planned.answer,
+        "plan": planned.plan.title,
+        "species": [
+            one.model_dump(mode="json", exclude={"geometry", "geometry_level", "error"}) for one in planned.species
+        ],
+        "steps": steps,
+        "estimated_cost": cost,
+        "queued": 0,
+    }
+
+
+def preview_plan(
+    plan: Plan, species: tuple[Species, ...], request_text: str, offered: frozenset[str] | None, max_atoms: int
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Give what the steps of a plan would submit, and what it would cost together."""
     steps = []
     total = 0.0
     count = 0
@@ -84,19 +111,11 @@ def dry_run(
                 "jobs": jobs,
             }
         )
-    return {
-        "request": request_text,
-        "decision": decision.model_dump(mode="json"),
-        "plan": plan.title,
-        "species": [one.model_dump(mode="json", exclude={"geometry", "geometry_level", "error"}) for one in species],
-        "steps": steps,
-        "estimated_cost": {
-            "jobs": count,
-            "core_seconds": round(total, 2),
-            "core_hours": round(total / 3600, 4),
-            "note": estimate_note(count),
-        },
-        "queued": 0,
+    return steps, {
+        "jobs": count,
+        "core_seconds": round(total, 2),
+        "core_hours": round(total / 3600, 4),
+        "note": estimate_note(count),
     }
 
 

@@ -125,6 +125,6 @@ async def run_in(store: AsyncStore, run: str, *states: str, seconds: float = 30.
     return found
 
 
-def create(store: Store, request: str, run: str = "r1") -> None:
-    """Make a run of the counting agent."""
-    store.run(runs.create(run, "ana", request))
+def create(store: Store, request: str, run: str = "r1", **options: object) -> None:
+    """Make a run of the counting agent, with what its caller chose."""
+    store.run(runs.create(run, "ana", request, options=options))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from orchestrator.agents.base import Agent, Context, Work
-from orchestrator.state import SUMMARY, Decision, Goal, Plan, Species, Step
+from orchestrator.planning.asked import Asked, Planned
+from orchestrator.state import SUMMARY, Decision, Goal, Plan, Step
 from tasks.specs import parse_spec
 from tests.counting import CountingAgent, CountingSummary
 
@@ -14,7 +15,7 @@ MEMORY_MB = 3072
 COUNT = {"program": "countdown", "parameters": {"steps": 80, "pause": 0.1}}
 
 
-def plan_two_steps(request: str, max_atoms: int) -> tuple[Decision, Plan, tuple[Species, ...]]:
+def plan_two_steps(asked: Asked) -> Planned:
     """Plan both steps, whatever is asked."""
     steps = (
         Step(number=1, agent="counting_agent", description="five in 1 round: 0 0 0 1"),
@@ -27,7 +28,8 @@ def plan_two_steps(request: str, max_atoms: int) -> tuple[Decision, Plan, tuple[
         ),
         Step(number=3, agent=SUMMARY, description="sum up", depends_on=(1, 2)),
     )
-    return Decision(rule="keyword_route", agent="counting_agent"), Plan(title=request, steps=steps), ()
+    decision = Decision(rule="keyword_route", agent="counting_agent")
+    return Planned(decision=decision, plan=Plan(title=asked.text, steps=steps))
 
 
 class TwoSteps(CountingAgent):

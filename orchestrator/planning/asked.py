@@ -1,0 +1,45 @@
+"""What the planner is given, and what it gives: plain values, since it works in a process of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from orchestrator.state import Decision, Options, Plan, Question, Species
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """A request with what its caller chose, and what people have answered since.
+
+    Attributes
+    ----------
+    max_atoms
+        The largest molecule that is accepted (``Settings.max_atoms``).
+    agent
+        The agent that was named, by the caller, by an answer or by a language model; empty: the rules decide.
+    answers
+        Answered questions of the run, the oldest first.
+    """
+
+    text: str
+    max_atoms: int = 400
+    options: Options = field(default_factory=Options)
+    agent: str = ""
+    answers: tuple[Question, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Planned:
+    """What became of a request: a plan, a question that only a person can answer, or an answer at once.
+
+    Attributes
+    ----------
+    answer
+        Of a request that needs no agent, such as a greeting; the plan is then empty.
+    """
+
+    decision: Decision
+    plan: Plan = field(default_factory=Plan)
+    species: tuple[Species, ...] = ()
+    question: Question | None = None
+    answer: str = ""

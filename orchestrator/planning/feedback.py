@@ -1,0 +1,123 @@
+"""What a person wants changed in a plan, in words: other levels of theory, solvents, swarms, resources.
+
+Only the steps that are done anew are changed, and each only in what the words name.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from orchestrator.planning.conditions import take_conditions
+from orchestrator.planning.design import read_counts
+from orchestrator.planning.levels import Level, is_tight_binding, read_level, take_solvent
+from orchestrator.planning.specs import spec_for
+from orchestrator.state import Goal, Plan, Species, Step, StepStatus
+from tasks.errors import InputError
+from tasks.methods import find_basis
+from tasks.units import memory_mb
+
+_REMEDY = (
+    "Name what is to be different: a level ('PBE0/def2-TZVP'), a solvent ('in methanol'), a temperature, cores or"
+    " memory, or of a swarm its particles, steps or seed; or say 'again' to have it done anew as it was."
+)
+_AGAIN = re.compile(r"\b(?:again|anew|repeat|redo|rerun|once more)\b", re.IGNORECASE)
+_CORES = re.compile(r"(?<![\w.])(\d+)[\s-]+(?:cpu\s+)?cores?\b", re.IGNORECASE)
+_MEMORY = re.compile(r"\b\d+(?:\.\d+)?\s*[GMT]i?B\b", re.IGNORECASE)
+
+
+def revise_plan(plan: Plan, species: tuple[Species, ...], feedback: str, iteration: int) -> Plan:
+    """Give the plan with the pending steps of an iteration changed as the feedback says.
+
+    Raises
+    ------
+    InputError
+        If it names nothing that can be changed, or what it names cannot be used.
+    """
+    conditions, rest = take_conditions(feedback)
+    solvent, rest = take_solvent(rest)
+    counts = read_counts(rest)
+    level, rest = read_level(rest)
+    resources: dict[str, Any] = {}
+    if cores := _CORES.search(rest):
+        resources["cores"] = int(cores[1])
+    if memory := _MEMORY.search(rest):
+        resources["memory_mb"] = memory_mb(memory[0], "feedback")
+    changed = plan
+    for step in plan.steps:
+        if step.status is not StepStatus.PENDING or step.iteration != iteration:
+            continue
+        goal = _changed(step, level, solvent, counts)
+        if step.agent in ("qm_agent", "multiwfn_agent"):
+            goal = goal.model_copy(update=resources)
+        if step.agent == "qm_agent":
+            goal = _under(goal, conditions.temperature_kelvin, conditions.pressure_pascal, conditions.solvent_model)
+        if goal != step.goal:
+            if step.agent == "qm_agent":
+                for one in species:
+                    spec_for(one, goal)  # so that a level that contradicts itself is refused here
+            description = _described(step, goal)
+            changed = changed.replace(step.model_copy(update={"goal": goal, "description": description}))
+    if changed == plan and not _AGAIN.search(feedback):
+        raise InputError("feedback", feedback, "names nothing that can be changed in these steps", _REMEDY)
+    return changed
+
+
+def _changed(step: Step, level: Level, solvent: str | None, counts: dict[str, int]) -> Goal:
+    goal = step.goal
+    if goal.swarm is not None:
+        return goal.model_copy(update={"swarm": goal.swarm.model_validate({**goal.swarm.model_dump(), **counts})})
+    if step.agent != "qm_agent":
+        return goal
+    values: dict[str, Any] = {}
+    tight = is_tight_binding(goal.method)
+    # A step that only relaxes by tight binding goes on doing so, unless tight binding is what was named.
+    if level.method and (not tight or is_tight_binding(level.method)):
+        values["method"] = level.method
+        values["basis"] = (
+            None if is_tight_binding(level.method) else find_basis(level.basis or goal.basis or "def2-SVP")
+        )
+        values["dispersion"] = level.dispersion
+        values["engine"] = level.engine
+    elif level.basis and not tight:
+        values["basis"] = find_basis(level.basis)
+    if level.dispersion and not tight:
+        values["dispersion"] = level.dispersion
+    if solvent:
+        values["solvent"] = solvent
+    return goal.model_copy(update=values)
+
+
+def _under(goal: Goal, temperature_kelvin: float | None, pressure_pascal: float | None, model: str | None) -> Goal:
+    values: dict[str, Any] = {}
+    if goal.task.endswith("frequencies"):
+        values |= {"temperature_kelvin": temperature_kelvin} if temperature_kelvin is not None else {}
+        values |= {"pressure_pascal": pressure_pascal} if pressure_pascal is not None else {}
+    if model and is_tight_binding(goal.method) == (model == "ALPB"):
+        values["solvent_model"] = model
+    return goal.model_copy(update=values)
+
+
+def _described(step: Step, goal: Goal) -> str:
+    """Give the description with what is different now, so that whoever approves it reads it."""
+    old, new = _level(step.goal), _level(goal)
+    if old != new and old in step.description:
+        text = step.description.replace(old, new)
+    elif old != new:
+        text = f"{step.description} ({new})"
+    else:
+        text = step.description
+    if goal.swarm is not None and step.goal.swarm is not None and goal.swarm != step.goal.swarm:
+        swarm, before = goal.swarm, step.goal.swarm
+        text = text.replace(f"{before.particles} particles", f"{swarm.particles} particles")
+        text = text.replace(f"{before.steps} steps", f"{swarm.steps} steps")
+        text += f", seed {swarm.seed}" if swarm.seed != before.seed else ""
+    if goal.solvent != step.goal.solvent and goal.solvent:
+        before_in = f" in {step.goal.solvent}"
+        text = text.replace(before_in, f" in {goal.solvent}") if step.goal.solvent else f"{text} in {goal.solvent}"
+    return text
+
+
+def _level(goal: Goal) -> str:
+    method = goal.method + {"D3BJ": "-D3(BJ)", "D4": "-D4"}.get(goal.dispersion or "", "")
+    return f"{method}/{goal.basis}" if goal.basis else method
