@@ -126,6 +126,10 @@ class Client:
         """Answer a question of a run."""
         return self._post(f"/runs/{run}/answer", views.Answered, body)
 
+    def agents(self) -> list[views.AgentView]:
+        """List the agents."""
+        return [views.AgentView.model_validate(row) for row in self._ask("GET", "/agents", {})["agents"]]
+
     # ---- jobs
 
     def jobs(self, ranges: Sequence[str] = (), **query: str | int) -> views.JobPage:

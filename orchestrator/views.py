@@ -94,6 +94,15 @@ class Answered(View):
     state: str = ""
 
 
+class AgentView(View):
+    """An agent: what it is for, what it can do, and with what."""
+
+    name: str
+    description: str
+    abilities: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+
+
 class WorkerAnswer(View):
     """What became of a change of a worker."""
 

@@ -20,6 +20,7 @@ class ChemistryAgent(Agent):
 
     name: ClassVar[str] = "chemistry_agent"
     description: ClassVar[str] = "Identity of molecules: SMILES, formula, mass, charge, multiplicity, 3D structure"
+    tools: ClassVar[tuple[str, ...]] = ("RDKit",)
 
     def plan_jobs(self, step: Step, context: Context) -> Work:
         """Do the whole step at once; doing it again writes the same files again."""

@@ -36,6 +36,11 @@ class DesignAgent(Agent):
 
     name: ClassVar[str] = "hem_agent"
     description: ClassVar[str] = "Design of cations for membranes: particle swarm over fragments, ranked by GFN2-xTB"
+    abilities: ClassVar[tuple[str, ...]] = (
+        "search tetraalkylammonium, pyrrolidinium, piperidinium, morpholinium, imidazolium and spiro cations",
+        "rank by LUMO, gap, hydroxide SN2 barrier and descriptors, with desirability curves and weights",
+    )
+    tools: ClassVar[tuple[str, ...]] = ("particle swarm", "xtb", "RDKit")
 
     def plan_jobs(self, step: Step, context: Context) -> Work:
         """Give the one exact spec of the swarm."""
@@ -56,6 +61,7 @@ class DesignAgent(Agent):
         finding = Finding(
             step=step.number,
             agent=self.name,
+            stage="ranked",
             summary=_summary(result, spec),
             table=_table(result, spec),
             artifacts=(*job.artifacts, *(picture.file for picture in pictures)),

@@ -30,6 +30,13 @@ class DynamicsAgent(Agent):
 
     name: ClassVar[str] = "md_agent"
     description: ClassVar[str] = "Molecular dynamics: mean square displacements, diffusion, density, temperature"
+    abilities: ClassVar[tuple[str, ...]] = (
+        "boxes of cations with hydroxide or halide counter-ions and water, from SMILES, parameterised with GAFF",
+        "a user's own structure and topology",
+        "minimisation, NVT, NPT and production, at one temperature or several, for one water content or several",
+        "mean square displacements, diffusion coefficients with errors, density, temperature, with plots",
+    )
+    tools: ClassVar[tuple[str, ...]] = ("GROMACS", "acpype", "AmberTools", "MDAnalysis")
 
     def plan_jobs(self, step: Step, context: Context) -> Work:
         """Give one exact spec for each box and temperature, all in one batch; before what is long, a trial run."""
@@ -58,6 +65,7 @@ class DynamicsAgent(Agent):
         finding = Finding(
             step=step.number,
             agent=self.name,
+            stage="simulated",
             summary=" ".join([*(_sentence(spec, result) for spec, result, _ in done[:6]), *(f"{f}." for f in failed)]),
             table=_table(done),
             artifacts=tuple(a for one in results for a in one.artifacts),
@@ -77,6 +85,7 @@ class DynamicsAgent(Agent):
         finding = Finding(
             step=step.number,
             agent=self.name,
+            stage="estimated",
             summary=_estimate(specs, trial.spec, trial.result),
             compute_seconds=trial.compute_seconds,
         )

@@ -27,6 +27,13 @@ class QuantumAgent(Agent):
     description: ClassVar[str] = (
         "Quantum chemistry: optimisation, energy, HOMO, LUMO, gap, dipole moment, charges, frequencies, thermochemistry"
     )
+    abilities: ClassVar[tuple[str, ...]] = (
+        "single points, optimisations and frequencies by DFT, Hartree-Fock and GFN-xTB, in gas phase or a solvent",
+        "HOMO, LUMO and gap, energies, dipole moments, Mulliken charges",
+        "zero-point energies, enthalpies, entropies and Gibbs energies",
+        "comparisons of molecules, all computed side by side",
+    )
+    tools: ClassVar[tuple[str, ...]] = ("ORCA", "PySCF", "xtb")
 
     def plan_jobs(self, step: Step, context: Context) -> Work:
         """Give one exact spec a molecule, at the geometry that it has by now."""
@@ -104,6 +111,7 @@ class QuantumAgent(Agent):
         return Finding(
             step=step.number,
             agent=self.name,
+            stage="computed",
             summary=" ".join(sentences),
             table=table(done, step.goal),
             artifacts=(*files, *(a for r in results for a in r.artifacts)),

@@ -19,6 +19,7 @@ class SummaryAgent(Agent):
 
     name: ClassVar[str] = "summary_agent"
     description: ClassVar[str] = "Answer, report and figures out of the findings of a run"
+    abilities: ClassVar[tuple[str, ...]] = ("merge what the steps of a plan found out into one answer and one report",)
 
     def plan_jobs(self, step: Step, context: Context) -> Work:
         """Do the whole step at once; doing it again writes the same files again."""
@@ -52,7 +53,13 @@ class SummaryAgent(Agent):
         protocol = step.goal.protocol
         answer += ["", f"Level: {protocol} ({level})" if level else f"Level: {protocol}"] if protocol else []
         answer += ["", *(f"{a.role.capitalize()}: {a.path}" for a in (written, *figures))]
-        finding = Finding(step=step.number, agent=self.name, summary="\n".join(answer), artifacts=(written, *figures))
+        finding = Finding(
+            step=step.number,
+            agent=self.name,
+            stage="reported",
+            summary="\n".join(answer),
+            artifacts=(written, *figures),
+        )
         return Work(finding=finding)
 
     def interpret(self, step: Step, context: Context, results: Sequence[JobResult]) -> Work:

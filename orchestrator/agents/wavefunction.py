@@ -42,6 +42,13 @@ class WavefunctionAgent(Agent):
 
     name: ClassVar[str] = "multiwfn_agent"
     description: ClassVar[str] = "Wavefunction analysis: charges, composition, cubes and pictures of orbitals"
+    abilities: ClassVar[tuple[str, ...]] = (
+        "energies and composition of orbitals, and their cubes and pictures",
+        "Mulliken, Löwdin and Hirshfeld charges",
+        "electron density and electrostatic potential",
+        "of this run's jobs, of an earlier job, or of a molden file",
+    )
+    tools: ClassVar[tuple[str, ...]] = ("PySCF", "iodata", "Multiwfn")
 
     def plan_jobs(self, step: Step, context: Context) -> Work:
         """Give one exact analysis for each set of orbitals, of this run's own jobs or of an earlier one."""
@@ -109,6 +116,7 @@ class WavefunctionAgent(Agent):
         finding = Finding(
             step=step.number,
             agent=self.name,
+            stage="analysed",
             summary=" ".join(sentences),
             table=charges or _orbitals(done, step.goal.orbitals),
             artifacts=tuple(artifact for job in results for artifact in job.artifacts),

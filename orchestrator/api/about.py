@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request, Response
 from pydantic import TypeAdapter
 from redis.exceptions import RedisError
 
+from orchestrator.agents import AGENTS
 from orchestrator.api.context import Context
 from orchestrator.state import state_schema
 from tasks import __version__, counts
@@ -33,6 +34,13 @@ async def status(api: Context) -> dict[str, Any]:
     """Count jobs and runs by state."""
     counted = await counts.count(api.store)
     return counted.model_dump(mode="json") | {"version": __version__, "workspace": str(api.settings.workspace)}
+
+
+@router.get("/agents")
+async def agents() -> dict[str, Any]:
+    """List the agents: what each is for, what it can do, and with what."""
+    names = ("name", "description", "abilities", "tools")
+    return {"agents": [{name: getattr(agent, name) for name in names} for agent in AGENTS.values()]}
 
 
 @router.get("/schema")
