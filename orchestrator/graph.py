@@ -43,7 +43,6 @@ from tasks import listing, runs
 from tasks.batches import Owner
 from tasks.errors import InputError, SimrelayError
 from tasks.faults import fault_point
-from tasks.records import JobRecord
 from tasks.settings import Settings
 from tasks.specs import parse_spec
 from tasks.store import AsyncStore
@@ -306,15 +305,9 @@ class Supervisor:
         return update
 
     async def _results(self, batch_id: str) -> list[JobResult]:
-        records: list[JobRecord] = []
-        cursor = ""
-        while True:
-            page = await self.store.run(listing.jobs(batch=batch_id, cursor=cursor, count=200))
-            records.extend(page.rows)
-            cursor = page.cursor
-            if not cursor:
-                break
-        records.sort(key=lambda record: record.batch_index)
+        whole = listing.WholeBatch(batch_id)
+        while call := whole.following():
+            whole.take(await self.store.run(call))
         return [
             JobResult(
                 job_id=record.id,
@@ -325,7 +318,7 @@ class Supervisor:
                 artifacts=record.artifacts,
                 compute_seconds=record.compute_seconds,
             )
-            for record in records
+            for record in whole.records
         ]
 
 

@@ -56,6 +56,31 @@ def jobs(
     return _page(set_name, "job", JobRecord, where, cursor, count)
 
 
+class WholeBatch:
+    """All jobs of a batch, in their order, read page by page by whoever can run the calls, awaited or not.
+
+    ``while call := whole.following(): whole.take(store.run(call))``, and then ``whole.records``.
+    """
+
+    def __init__(self, batch_id: str) -> None:
+        self._batch, self._cursor, self._rows = batch_id, "", list[JobRecord]()
+        self._complete = False
+
+    def following(self) -> Call[Page[JobRecord]] | None:
+        """Give the call for the next page; None: there are no more."""
+        return None if self._complete else jobs(batch=self._batch, cursor=self._cursor, count=200)
+
+    def take(self, page: Page[JobRecord]) -> None:
+        """Take what that call gave."""
+        self._rows += page.rows
+        self._cursor, self._complete = page.cursor, not page.cursor
+
+    @property
+    def records(self) -> list[JobRecord]:
+        """What was read so far."""
+        return sorted(self._rows, key=lambda record: record.batch_index)
+
+
 def batches(*, owner: str = "", run: str = "", cursor: str = "", count: int = 50) -> Call[Page[BatchRecord]]:
     """List batches, newest first, by owner or run."""
     set_name = f"run-batches:{run}" if run else f"owner-batches:{owner}" if owner else "batches"

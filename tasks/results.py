@@ -164,7 +164,7 @@ class WavefunctionResult(Value):
     homo_ev: float | None = None
     lumo_ev: float | None = None
     gap_ev: float | None = None
-    #: the named ones, and ten on either side of the gap
+    #: those that were named, and if orbitals were asked for ten on either side of the gap
     orbitals: tuple[Orbital, ...] = ()
     #: one a atom, in elementary charges, in the order of the geometry
     mulliken_charges: tuple[float, ...] | None = None

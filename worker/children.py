@@ -11,7 +11,6 @@ from tasks import workspace as files
 from tasks.batches import CHUNK, NewJob, Owner
 from tasks.errors import LeaseLost, Refused
 from tasks.faults import fault_point
-from tasks.records import JobRecord
 from tasks.results import Failure, Progress
 from tasks.settings import Settings
 from tasks.specs import dump_spec, parse_spec, spec_hash
@@ -23,15 +22,9 @@ from worker.engines.base import Child, Children
 
 def read_children(store: Store, settings: Settings, batch: str) -> list[Child]:
     """Read what became of the jobs of a batch, in their order; an outage of Redis is waited for."""
-    records: list[JobRecord] = []
-    cursor = ""
-    while True:
-        page = ending.post(store, settings, listing.jobs(batch=batch, cursor=cursor, count=200))
-        records.extend(page.rows)
-        cursor = page.cursor
-        if not cursor:
-            break
-    records.sort(key=lambda record: record.batch_index)
+    whole = listing.WholeBatch(batch)
+    while call := whole.following():
+        whole.take(ending.post(store, settings, call))
     return [
         Child(
             job_id=record.id,
@@ -41,7 +34,7 @@ def read_children(store: Store, settings: Settings, batch: str) -> list[Child]:
             failure=record.failure,
             artifacts=record.artifacts,
         )
-        for record in records
+        for record in whole.records
     ]
 
 

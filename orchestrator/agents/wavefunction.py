@@ -240,9 +240,11 @@ def _orbitals(done: Sequence[_Done], wanted: Sequence[str]) -> Table | None:
         for name in wanted or ("HOMO", "LUMO"):
             if orbital := _find(one.result, name):
                 energy = "—" if orbital.energy_ev is None else number(orbital.energy_ev, 3)
-                rows.append((one.name, f"{name}", str(orbital.number), energy, number(orbital.occupation, 1)))
+                rows.append((one.name, name, str(orbital.number), energy, number(orbital.occupation, 1)))
             elif (energy_ev := {"HOMO": one.result.homo_ev, "LUMO": one.result.lumo_ev}.get(name)) is not None:
                 rows.append((one.name, name, "—", number(energy_ev, 3), "—"))
     titles = (("Molecule", ""), ("Orbital", ""), ("Number", ""), ("Energy", "eV"), ("Occupation", ""))
-    columns = tuple(Column(title=title, unit=unit) for title, unit in titles)
-    return Table(columns=columns, rows=tuple(rows)) if rows else None
+    # What no row knows, such as the numbers of orbitals that were not asked for, gets no column.
+    known = [place for place in range(len(titles)) if any(row[place] != "—" for row in rows)]
+    columns = tuple(Column(title=titles[place][0], unit=titles[place][1]) for place in known)
+    return Table(columns=columns, rows=tuple(tuple(row[place] for place in known) for row in rows)) if rows else None

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
@@ -15,7 +14,7 @@ from tasks import listing
 from tasks.records import JobState
 from tasks.settings import Settings
 from tasks.store import Store
-from tests.conftest import eventually, settings_for
+from tests.conftest import eventually
 from tests.integration.orchestrator.conftest import (
     RunningOrchestrator,
     async_store,
@@ -24,23 +23,9 @@ from tests.integration.orchestrator.conftest import (
     start_orchestrator,
 )
 from tests.integration.worker.conftest import StartWorker, job, start_worker, submitting
+from tests.own_redis import server, settings
 
-__all__ = ["start_orchestrator", "start_worker", "submitting"]
-
-
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[RedisServer]:
-    """A Redis of this test's own, to be killed."""
-    server = RedisServer(tmp_path / "redis")
-    server.start()
-    yield server
-    server.stop()
-
-
-@pytest.fixture
-def settings(server: RedisServer, tmp_path: Path) -> Settings:
-    """Settings on this test's own Redis."""
-    return settings_for(server, tmp_path)
+__all__ = ["server", "settings", "start_orchestrator", "start_worker", "submitting"]
 
 
 def kill_and_restart(server: RedisServer, settings: Settings) -> None:

@@ -28,15 +28,12 @@ async def test_a_thousand_jobs_wake_their_run_once_and_are_counted_once(
         assert len(open_batches((await holder.view("r1")).plan)) == 1
         record = await run_in(holder.store, "r1", "SUCCEEDED", "FAILED", seconds=240)
         batch = await holder.store.run(listing.batch("r1-s1-r1"))
-        states: Counter[JobState] = Counter()
-        cursor = ""
-        while True:
-            page = await holder.store.run(listing.jobs(batch="r1-s1-r1", cursor=cursor, count=250))
-            states.update(job.state for job in page.rows)
-            assert all(job.attempt == 1 and job.place == "" for job in page.rows)
-            cursor = page.cursor
-            if not cursor:
-                break
+        whole = listing.WholeBatch("r1-s1-r1")
+        while call := whole.following():
+            whole.take(await holder.store.run(call))
+    assert [job.batch_index for job in whole.records] == list(range(1000))
+    assert all(job.attempt == 1 and job.place == "" for job in whole.records)
+    states = Counter(job.state for job in whole.records)
     assert record.answer == "1000 SUCCEEDED"
     assert record.epoch == 2  # claimed when it was made, and once more when the batch was complete
     assert states == {JobState.SUCCEEDED: 1000}

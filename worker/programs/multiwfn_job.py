@@ -228,7 +228,7 @@ class Analyst:
             homo_ev=homo,
             lumo_ev=lumo,
             gap_ev=lumo - homo if homo is not None and lumo is not None else None,
-            orbitals=self._listed(orbitals) if job.wants("orbitals", "composition") else (),
+            orbitals=self._listed(orbitals),
             mulliken_charges=charges.get("mulliken"),
             loewdin_charges=charges.get("loewdin"),
             hirshfeld_charges=charges.get("hirshfeld"),
@@ -262,6 +262,8 @@ class Analyst:
         return found
 
     def _listed(self, orbitals: Sequence[Orbital]) -> tuple[Orbital, ...]:
+        """List the named ones, and those near the gap if orbitals themselves were asked for."""
+        span = NEAR if self.job.wants("orbitals", "composition") else 0
         listed = []
         for one in orbitals:
             which = self.source.spins.index(one.spin)
@@ -270,7 +272,7 @@ class Analyst:
             if named and self.job.wants("composition"):
                 self.steps.begin(f"composition of {one.name}")
                 listed.append(self._with_shares(one, which, index))
-            elif named or -NEAR <= index - self.occupied[which] < NEAR:
+            elif named or -span <= index - self.occupied[which] < span:
                 listed.append(one)
         return tuple(listed)
 

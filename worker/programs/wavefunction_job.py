@@ -44,7 +44,7 @@ class Analyst:
         job, source = self.job, self.source
         mol, matrix = source.mol, source.density_matrix
         self.steps.begin("orbitals")
-        orbitals = self._orbitals() if job.wants("orbitals", "composition") else ()
+        orbitals = self._orbitals()
         homo, lumo = self._frontier_ev()
         result = WavefunctionResult(
             xyz=write_xyz([_atom(mol, i) for i in range(mol.natm)], f"orbitals of {source.what}"),
@@ -88,9 +88,11 @@ class Analyst:
         return homo, float(min(empty)) * EV_PER_HARTREE if empty else None
 
     def _orbitals(self) -> tuple[Orbital, ...]:
+        """List the named ones, and those near the gap if orbitals themselves were asked for."""
+        span = NEAR if self.job.wants("orbitals", "composition") else 0
         found = []
         for which, spin in enumerate(self.source.spins):
-            near = range(max(0, self.occupied[which] - NEAR), min(self.total[which], self.occupied[which] + NEAR))
+            near = range(max(0, self.occupied[which] - span), min(self.total[which], self.occupied[which] + span))
             wanted = sorted({*near, *(index for w, index in self.named.values() if w == which)})
             found += [self._orbital(which, index, spin) for index in wanted]
         return tuple(found)

@@ -141,6 +141,13 @@ def test_an_earlier_job_needs_no_molecule(workspace: Path) -> None:
     work = walk.end(1, [analysed(spec, workspace)])
     assert work.finding
     assert work.finding.table and [row[1] for row in work.finding.table.rows] == ["HOMO", "LUMO"]
+    assert [column.title for column in work.finding.table.columns][2:] == ["Number", "Energy", "Occupation"]
+    assert work.finding.table.rows[1][2:] == ("6", "1.210", "0.0")
+    # Of orbitals that the result does not list only the energies are known: no columns of dashes.
+    work = walk.end(1, [analysed(spec, workspace, orbitals=())])
+    assert work.finding and work.finding.table
+    assert [row[1:] for row in work.finding.table.rows] == [("HOMO", "−7.920"), ("LUMO", "1.210")]
+    assert [column.title for column in work.finding.table.columns] == ["Molecule", "Orbital", "Energy"]
     assert "HOMO and LUMO of water, HF/STO-3G" in work.finding.pictures[0].caption
     walk.begin(2)
     report = (workspace / "runs/run-1/report.md").read_text()

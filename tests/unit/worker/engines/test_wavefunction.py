@@ -164,7 +164,13 @@ def test_cubes_hold_normalised_orbitals_all_electrons_and_the_potential_of_the_c
     bench = bench_of(folder_of(water) / "orbitals.chk", scratch, margin_angstrom=4.0, **asked)
     exits = run(engine, bench)
     assert engine.ended_well(bench, exits)
-    roles = engine.collect(bench).files
+    collected = engine.collect(bench)
+    assert isinstance(collected.result, WavefunctionResult)
+    # What was drawn is named with number, occupation and energy; nothing else is listed.
+    found = [(one.number, one.name, one.occupation) for one in collected.result.orbitals]
+    assert found == [(4, "HOMO-1", 2.0), (6, "LUMO", 0.0)]
+    assert collected.result.orbitals[0].energy_ev == pytest.approx(water.mo_energy[3] * EV, abs=1e-5)
+    roles = collected.files
     assert {"cube.HOMO-1", "cube.LUMO", "cube.density", "cube.potential", "log"} == set(roles)
     for role in ("cube.HOMO-1", "cube.LUMO"):
         _, _, grid, values = read_cube(roles[role])
