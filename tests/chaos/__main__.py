@@ -16,9 +16,8 @@ from redis.exceptions import RedisError
 
 from tasks import listing
 from tasks.errors import Unreachable
-from tasks.results import DynamicsResult, QuantumResult, SwarmResult
 from tests.chaos.director import Director
-from tests.chaos.load import COMPARED, Load
+from tests.chaos.load import NAMES, Load, Reference
 from tests.chaos.schedule import schedule
 from tests.chaos.verdict import Verdict, judge, judge_host, table
 from tests.chaos.world import World
@@ -64,11 +63,12 @@ def until(director: Director, seconds: float, done: str) -> bool:
 def perform(director: Director, seconds: float) -> Verdict:
     """Compute the references, let strikes go on, let everything settle, and judge."""
     world, load = director.world, director.load
-    load.undisturbed()
-    until(director, REFERENCE_SECONDS, "jobs")
-    for name in COMPARED:
+    for ask in (load.undisturbed, load.undisturbed_analyses):
+        ask()
+        until(director, REFERENCE_SECONDS, "jobs")
+    for name in NAMES:
         record = world.store.run(listing.job(f"ref-{name}"))
-        if record and isinstance(record.result, QuantumResult | SwarmResult | DynamicsResult):
+        if record and isinstance(record.result, Reference):
             director.references[name] = record.result
     director.perform(seconds)
     until(director, SETTLE_SECONDS, "all")

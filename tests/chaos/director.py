@@ -107,7 +107,8 @@ class Director:
         except RedisError:
             return
         if open_jobs < BACKLOG:
-            self.load.more()
+            with contextlib.suppress(Unreachable):
+                self.load.more()
 
     @property
     def _redis_frozen(self) -> bool:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import random
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tasks import batches, runs
+from tasks import batches, listing, runs
 from tasks.batches import NewJob, Owner
-from tasks.results import DynamicsResult, ProgramResult, QuantumResult, SwarmResult
+from tasks.records import JobState
+from tasks.results import Artifact, DynamicsResult, ProgramResult, QuantumResult, SwarmResult, WavefunctionResult
 from tasks.specs import parse_spec
 from tasks.store import Store
 
@@ -20,6 +21,9 @@ _METHANOL = (
     "6\n\nC -0.05 0.66 0.0\nO -0.05 -0.78 0.0\nH -1.09 0.98 0.0\nH 0.44 1.07 .91\nH 0.44 1.07 -0.91\nH 0.90 -1.06 0.0\n"
 )
 _HYDROGEN = "2\n\nH 0.0 0.0 0.0\nH 0.0 0.0 0.74\n"
+_AMMONIUM = "5\n\nN 0 0 0\nH 0.59 0.59 0.59\nH -0.59 -0.59 0.59\nH -0.59 0.59 -0.59\nH 0.59 -0.59 -0.59\n"
+#: far from where the stand-in for ORCA has its springs at rest
+_STRETCHED = "3\n\nO 0 0 0\nH 1.5 0 0\nH 1.8 1.4 0\n"
 
 Spec = dict[str, Any]
 
@@ -28,13 +32,19 @@ def _quantum(xyz: str, **more: object) -> Spec:
     return {"molecule": {"xyz": xyz}, "charge": 0, "multiplicity": 1, **more}
 
 
+_ORCA_RESOURCES = {"cores": 1, "memory_mb": 1000}
 #: every result must agree with the undisturbed one
 QUANTUM: dict[str, Spec] = {
     "xtb-water": _quantum(_BENT_WATER, method="GFN2-xTB", engine="xtb", task="optimisation"),
     "xtb-methanol": _quantum(_METHANOL, method="GFN2-xTB", engine="xtb", task="optimisation"),
     "pyscf-hydrogen": _quantum(_HYDROGEN, method="HF", basis="STO-3G", engine="pyscf"),
     "pyscf-water": _quantum(_WATER, method="HF", basis="STO-3G", engine="pyscf"),
+    "pyscf-ammonium": _quantum(_AMMONIUM, method="HF", basis="STO-3G", engine="pyscf", charge=1),
+    "orca-single-point": _quantum(_STRETCHED, engine="orca", resources=_ORCA_RESOURCES),
+    "orca-optimisation": _quantum(_STRETCHED, engine="orca", task="optimisation", resources=_ORCA_RESOURCES),
 }
+#: analyses, by the quantum jobs whose orbitals they take
+ANALYSED = {"analysis-water": "pyscf-water", "analysis-ammonium": "pyscf-ammonium"}
 #: a swarm and its evaluations: as every job that waits for others, it must end as the undisturbed one does
 SWARM: Spec = {
     "kind": "swarm", "families": ["tetraalkylammonium"], "substituents": ["methyl", "ethyl", "propyl"],
@@ -45,10 +55,11 @@ DYNAMICS: Spec = {
     "kind": "dynamics", "system": {"water": 205, "edge_nm": 1.87}, "cutoff_nm": 0.8, "nvt_ps": 2, "npt_ps": 0,
     "production_ps": 10, "ensemble": "NVT", "checkpoint_seconds": 1, "resources": {"cores": 1},
 }  # fmt: skip
-#: each is computed once without being disturbed
+#: each is computed once without being disturbed, as are the analyses after them
 COMPARED: dict[str, Spec] = {**QUANTUM, "swarm": SWARM, **({"dynamics": DYNAMICS} if shutil.which("gmx") else {})}
+NAMES = sorted((*COMPARED, *ANALYSED))
 #: what their undisturbed results are
-Reference = QuantumResult | SwarmResult | DynamicsResult
+Reference = QuantumResult | SwarmResult | DynamicsResult | WavefunctionResult
 #: steps of a countdown, its pause in seconds
 _COUNTDOWNS = ((20, 0.1), (60, 0.1), (100, 0.1), (30, 0.2))
 
@@ -56,6 +67,13 @@ _COUNTDOWNS = ((20, 0.1), (60, 0.1), (100, 0.1), (30, 0.2))
 def countdown(steps: int, pause: float) -> Spec:
     """Give the spec of a countdown."""
     return {"program": "countdown", "parameters": {"steps": steps, "pause": pause}}
+
+
+def analysis(orbitals: Artifact) -> Spec:
+    """Give the spec of an analysis of the orbitals that a job left."""
+    file = orbitals.model_dump(include={"path", "sha256", "size_bytes"})
+    asked = {"analyses": ["mulliken", "loewdin", "hirshfeld", "cubes"], "orbitals": ["HOMO"], "engine": "wavefunction"}
+    return {"kind": "wavefunction", "inputs": {"wavefunction": file}, "spacing_angstrom": 0.25, **asked}
 
 
 @dataclass(kw_only=True)
@@ -96,20 +114,45 @@ class Load:
         """Ask for one job of each spec that is compared."""
         self.batch({f"ref-{name}": (spec, name) for name, spec in COMPARED.items()})
 
+    def undisturbed_analyses(self) -> None:
+        """Ask for one analysis of each kind, of what the undisturbed jobs left."""
+        specs = {name: self._analysis(name) for name in ANALYSED}
+        self.batch({f"ref-{name}": (spec, name) for name, spec in specs.items()})
+
+    def _analysis(self, name: str) -> Spec:
+        """Give the analysis of what the newest finished job of its kind left: of a struck one as soon as there is one.
+
+        Raises
+        ------
+        Unreachable
+            If Redis does not answer.
+        """
+        for job in [job for job, known in reversed(self.jobs.items()) if known == ANALYSED[name]]:
+            record = self.store.run(listing.job(job))
+            if record and record.state is JobState.SUCCEEDED:
+                return analysis(next(artifact for artifact in record.artifacts if artifact.role == "orbitals"))
+        raise AssertionError(f"no {ANALYSED[name]} has ended well, not even the undisturbed one")
+
     def more(self) -> None:
-        """Ask for a few jobs, or a run."""
+        """Ask for a few jobs, or a run.
+
+        Raises
+        ------
+        Unreachable
+            If Redis does not answer; nothing was asked for then.
+        """
         if self.draw.random() < 0.3:
             self._run()
             return
         specs: dict[str, tuple[Spec, str | int]] = {}
         for index in range(self.draw.randint(1, 3)):
             id_ = f"j{self.number + 1}-{index}"
-            if self.draw.random() < 0.6:
+            if self.draw.random() < 0.4:
                 steps, pause = self.draw.choice(_COUNTDOWNS)
                 specs[id_] = (countdown(steps, pause), steps)
             else:
-                name = self.draw.choice(sorted(COMPARED))
-                specs[id_] = (COMPARED[name], name)
+                name = self.draw.choice(NAMES)
+                specs[id_] = (COMPARED[name] if name in COMPARED else self._analysis(name), name)
         self.batch(specs)
 
     def _run(self) -> None:
@@ -121,7 +164,7 @@ class Load:
         self.runs[run] = f"{jobs} SUCCEEDED"
 
 
-def difference(name: str | int, result: object, references: dict[str, Reference]) -> str:
+def difference(name: str | int, result: object, references: Mapping[str, Reference]) -> str:
     """Say in what a result differs from the uninterrupted one; empty: in nothing."""
     if isinstance(name, int):
         expected = {"sum": str(sum(range(name + 1)))}
@@ -137,6 +180,8 @@ def difference(name: str | int, result: object, references: dict[str, Reference]
         # Molecular dynamics that went on from a checkpoint is not the same to the last bit.
         same = isinstance(result, DynamicsResult) and _shape(result) == _shape(reference)
         return "" if same else f"{name}: gave {result}, not {_shape(reference)}"
+    if isinstance(reference, WavefunctionResult):
+        return f"{name}: {off}" if (off := _of_analysis(result, reference)) else ""
     if not isinstance(result, QuantumResult):
         return f"gave {result}"
     by = abs(result.energy_hartree - reference.energy_hartree)
@@ -145,3 +190,18 @@ def difference(name: str | int, result: object, references: dict[str, Reference]
 
 def _shape(result: DynamicsResult) -> tuple[dict[str, int], int, float]:
     return result.molecules, result.frames, result.production_ps
+
+
+def _of_analysis(result: object, reference: WavefunctionResult) -> str:
+    if not isinstance(result, WavefunctionResult):
+        return f"gave {result}"
+    if result.charge != reference.charge or result.orbitals[0].name != "HOMO":
+        return f"charge {result.charge}, orbitals {result.orbitals}"
+    for kind in ("mulliken", "loewdin", "hirshfeld"):
+        charges, expected = getattr(result, f"{kind}_charges"), getattr(reference, f"{kind}_charges")
+        # Orbitals of a job that was interrupted are converged as well, but not to the last digit the same.
+        if any(abs(q - e) > 1e-4 for q, e in zip(charges, expected, strict=True)):
+            return f"{kind} charges {charges}, not {expected}"
+        if abs(sum(charges) - result.charge) > 1e-3:
+            return f"{kind} charges sum to {sum(charges)}, not to {result.charge}"
+    return ""

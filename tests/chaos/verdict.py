@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 import statistics
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import pairwise
 
 from tasks import listing
 from tasks.records import AttemptRecord, JobRecord, JobState, RunState
-from tasks.results import ProgramResult
+from tasks.results import EvaluationResult, ProgramResult, QuantumResult
 from tests.chaos.director import Blow, Director
-from tests.chaos.load import difference
+from tests.chaos.load import Reference, difference
 from tests.chaos.processes import belonging
 from tests.chaos.schedule import BLOWS, TARGETS
 from tests.integration.store.invariants import Dump, check
@@ -58,7 +59,8 @@ class Verdict:
 
 
 KINDS = (
-    "lost", "duplicated", "overlapping", "stuck", "wrong result", "untrue attempt", "orphan", "leftover", "invariant",
+    "lost", "duplicated", "overlapping", "stuck", "wrong result", "done again", "untrue attempt", "orphan", "leftover",
+    "invariant",
 )  # fmt: skip
 
 
@@ -84,6 +86,9 @@ def judge(director: Director) -> Verdict:
             verdict.add("lost", f"{id_}: there is no record")
         elif record.state is JobState.SUCCEEDED and (off := difference(name, record.result, director.references)):
             verdict.add("wrong result", f"{id_}: {off}")
+        elif off := _cycles_again(record, verdict.attempts[id_], director.references.get(str(name))):
+            verdict.add("done again", f"{id_}: {off}")
+    _judge_swarms(verdict)
     for record in verdict.jobs.values():
         _judge_job(verdict, record, director)
     _judge_runs(verdict, director)
@@ -92,6 +97,28 @@ def judge(director: Director) -> Verdict:
     _judge_store(verdict, director)
     _measure(verdict, director)
     return verdict
+
+
+def _cycles_again(record: JobRecord, attempts: Sequence[AttemptRecord], reference: Reference | None) -> str:
+    """Say how many SCF cycles an attempt needed that went on from a restart point, if that was no gain."""
+    result = record.result
+    if not isinstance(result, QuantumResult) or not isinstance(reference, QuantumResult):
+        return ""
+    went_on = next((attempt.checkpoint_from for attempt in attempts if attempt.how == "done"), None)
+    if not went_on or not result.scf_cycles or not reference.scf_cycles or result.scf_cycles < reference.scf_cycles:
+        return ""
+    return f"{result.scf_cycles} SCF cycles after a restart {went_on.text}, {reference.scf_cycles} from the beginning"
+
+
+def _judge_swarms(verdict: Verdict) -> None:
+    evaluated: dict[str, Counter[str]] = {}
+    for record in verdict.jobs.values():
+        if isinstance(record.result, EvaluationResult):
+            swarm = evaluated.setdefault(record.id.partition(".")[0], Counter())
+            swarm.update(one.smiles for one in record.result.molecules)
+    for parent, molecules in evaluated.items():
+        if twice := sorted(smiles for smiles, times in molecules.items() if times > 1):
+            verdict.add("done again", f"{parent}: evaluated twice: {', '.join(twice)}")
 
 
 def _judge_job(verdict: Verdict, record: JobRecord, director: Director) -> None:
@@ -211,11 +238,14 @@ def table(verdict: Verdict, director: Director, seconds: float, seed: int) -> st
     lines.append(f"{'all':<14}" + "".join(f"{sum(blows[t, b] for t in TARGETS):>6}" for b in BLOWS) + f"{total:>6}")
     engines = Counter(record.engine for record in verdict.jobs.values())
     hows = Counter(a.how for attempts in verdict.attempts.values() for a in attempts)
+    known = verdict.jobs
+    struck = Counter(known[job].engine for blow in director.blows for job, _ in blow.attempts if job in known)
     lease = director.world.settings.lease_seconds
     promised = f"lease {lease:g} s + {PROMISED_AFTER_LEASE:g} s promised"
     rows = [
         ("jobs", f"{len(verdict.jobs)} ({', '.join(f'{n} {e}' for e, n in sorted(engines.items()))})"),
         ("runs", f"{len(director.load.runs)}"),
+        ("struck at work", ", ".join(f"{n} {e}" for e, n in sorted(struck.items()))),
         ("attempts", f"{sum(hows.values())} ({', '.join(f'{n} {h}' for h, n in sorted(hows.items()))})"),
         *((kind, f"{len(verdict.violations.get(kind, []))}") for kind in KINDS),
         ("recovery", _spread(verdict.recoveries)),

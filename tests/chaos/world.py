@@ -19,12 +19,16 @@ from tasks.settings import Settings, environment
 from tasks.store import Store, connect
 from tests.chaos.processes import belonging
 from tests.programs import programs_toml
+from tests.stand_ins import install
+from worker.detect import read_engines_toml, write_engines_toml
 
 _ORCHESTRATOR = """
 import asyncio
 from tests.integration.orchestrator.conftest import serve_counting
 asyncio.run(serve_counting())
 """
+#: the stand-in for ORCA takes some seconds for an optimisation: long enough to be struck in the middle
+ORCA = {"pace": 0.06, "stiff": 0.5}
 #: how long a process that has ended stays away
 RESTART_SECONDS = 1.0
 
@@ -97,6 +101,8 @@ class World:
             check=True,
             stdout=subprocess.DEVNULL,
         )
+        found = [offer for offer in read_engines_toml(home / "engines.toml") if offer.engine != "orca"]
+        write_engines_toml(home / "engines.toml", [*found, install.orca(home / "orca", **ORCA)])
         base = [sys.executable, "-m", "worker", "--cores", str(cores), "--memory", "4 GB", "--name"]
         self.workers = [Service(f"w{n}", [*base, f"w{n}"], self.settings) for n in range(1, workers + 1)]
         self.orchestrators = [
