@@ -106,7 +106,9 @@ class WavefunctionAgent(Agent):
         if not done:
             return Work(error="; ".join(notes) or "no job gave a result", species=changed)
         pictures = [picture for one in done if (picture := _picture(one, context))]
-        sentences = [f"Analysed the orbitals of {listed([one.name for one in done])}."]
+        # Of an earlier job nothing else in the report says at what level its orbitals are.
+        level = f", {source.level}" if (source := step.goal.source) and source.level else ""
+        sentences = [f"Analysed the orbitals of {listed([one.name for one in done])}{level}."]
         sentences += [sentence for one in done for sentence in _sentences(one, step.goal.orbitals)]
         sentences += [f"{note.rstrip('.')}." for note in notes]
         notes += [f"{one.name}: {note}" for one in done for note in one.result.notes]
