@@ -40,8 +40,10 @@ QUANTUM: dict[str, Spec] = {
     "pyscf-hydrogen": _quantum(_HYDROGEN, method="HF", basis="STO-3G", engine="pyscf"),
     "pyscf-water": _quantum(_WATER, method="HF", basis="STO-3G", engine="pyscf"),
     "pyscf-ammonium": _quantum(_AMMONIUM, method="HF", basis="STO-3G", engine="pyscf", charge=1),
-    "orca-single-point": _quantum(_STRETCHED, engine="orca", resources=_ORCA_RESOURCES),
     "orca-optimisation": _quantum(_STRETCHED, engine="orca", task="optimisation", resources=_ORCA_RESOURCES),
+    "orca-thermochemistry": _quantum(
+        _STRETCHED, engine="orca", task="optimisation_frequencies", resources=_ORCA_RESOURCES
+    ),
 }
 #: analyses, by the quantum jobs whose orbitals they take
 ANALYSED = {"analysis-water": "pyscf-water", "analysis-ammonium": "pyscf-ammonium"}

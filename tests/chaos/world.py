@@ -28,7 +28,7 @@ from tests.integration.orchestrator.conftest import serve_counting
 asyncio.run(serve_counting())
 """
 #: the stand-in for ORCA takes some seconds for an optimisation: long enough to be struck in the middle
-ORCA = {"pace": 0.06, "stiff": 0.5}
+ORCA = {"pace": 0.08, "stiff": 0.5}
 #: how long a process that has ended stays away
 RESTART_SECONDS = 1.0
 

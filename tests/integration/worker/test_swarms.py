@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,9 @@ SMALL: dict[str, object] = {
     "relax": False,
     "resources": {"memory_mb": 1000},
 }
+#: after some 120 steps all but the last molecules are known, and it goes from step to step for many seconds without
+#: waiting for evaluations: between generations it can be hit at leisure
+LONG = {**SMALL, "steps": 1000}
 FAULTS = ["running:kill", "writing_checkpoint:kill", "children_opened:kill", "before_park:kill", "after_park:kill"]
 
 
@@ -65,13 +69,46 @@ def nothing_twice(store: Store, settings: Settings, parent: str) -> list[str]:
     return molecules
 
 
+def found_without_a_worker(spec: dict[str, object], folder: Path) -> SwarmResult:
+    parsed = parse_spec(spec)
+    assert isinstance(parsed, SwarmSpec)
+    bench, _, _ = drive(parsed, folder)
+    return SwarmResult.model_validate_json((bench.scratch / "result.json").read_bytes())
+
+
+def steps_of(text: str) -> int:
+    """Read how many steps a restart point of a swarm holds."""
+    found = re.match(r"step (\d+) of", text)
+    assert found, text
+    return int(found[1])
+
+
+def between_generations(store: Store, job_id: str) -> int:
+    """Wait until a swarm makes steps without waiting for evaluations, and has a restart point of it; give its step."""
+
+    def there() -> bool:
+        record = job(store, job_id)
+        kept = record.checkpoint
+        return record.state is JobState.RUNNING and bool(
+            kept and "best score" in kept.text and steps_of(kept.text) > 130
+        )
+
+    eventually(there, seconds=120, what="it is between generations")
+    kept = job(store, job_id).checkpoint
+    assert kept
+    return steps_of(kept.text)
+
+
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> SwarmResult:
     """What the small swarm finds when nothing happens to it, without a worker or a store."""
-    spec = parse_spec(SMALL)
-    assert isinstance(spec, SwarmSpec)
-    bench, _, _ = drive(spec, tmp_path_factory.mktemp("undisturbed"))
-    return SwarmResult.model_validate_json((bench.scratch / "result.json").read_bytes())
+    return found_without_a_worker(SMALL, tmp_path_factory.mktemp("undisturbed"))
+
+
+@pytest.fixture(scope="module")
+def long_undisturbed(tmp_path_factory: pytest.TempPathFactory) -> SwarmResult:
+    """What the long swarm finds when nothing happens to it."""
+    return found_without_a_worker(LONG, tmp_path_factory.mktemp("long"))
 
 
 def test_a_swarm_waits_without_a_slot_and_leaves_ranking_history_and_figures(
@@ -133,6 +170,73 @@ def test_a_worker_killed_while_the_swarm_is_parked_leaves_the_same_swarm(
     record = wait_for(submitting, first, JobState.SUCCEEDED, JobState.FAILED, seconds=120)
     assert result_of(record) == undisturbed
     nothing_twice(submitting, settings, first)
+
+
+@pytest.mark.slow
+def test_a_parked_swarm_outlives_its_stopped_worker_and_more_than_its_walltime(
+    undisturbed: SwarmResult, settings: Settings, submitting: Store, start_worker: StartWorker
+) -> None:
+    walltime = 20
+    worker = start_worker("one", cores=1)
+    (first,) = submit(submitting, {**SMALL, "resources": {"memory_mb": 1000, "walltime_seconds": walltime}})
+    eventually(lambda: job(submitting, first).state is JobState.PARKED, seconds=60, what="it is parked")
+    worker.stop()
+
+    def parked_for() -> float:
+        (attempt,) = submitting.run(listing.attempts(first))
+        assert attempt.ended
+        return float(submitting.client.time()[0]) - attempt.ended.timestamp()  # type: ignore[index]
+
+    eventually(lambda: parked_for() > walltime, seconds=2 * walltime, what="it is parked for longer than its walltime")
+    assert job(submitting, first).state is JobState.PARKED
+    start_worker("two", cores=1)
+    record = wait_for(submitting, first, JobState.SUCCEEDED, JobState.FAILED, seconds=120)
+    assert result_of(record) == undisturbed
+    nothing_twice(submitting, settings, first)
+    # Being parked takes no walltime: no attempt of the swarm was ended for it, or for the worker that stopped.
+    hows = [attempt.how for attempt in submitting.run(listing.attempts(first))]
+    assert hows == ["parked"] * (len(hows) - 1) + ["done"]
+
+
+@pytest.mark.slow
+def test_a_swarm_whose_worker_is_stopped_between_generations_goes_on_from_its_step(
+    long_undisturbed: SwarmResult, settings: Settings, submitting: Store, start_worker: StartWorker
+) -> None:
+    worker = start_worker("one", cores=1)
+    (first,) = submit(submitting, LONG)
+    at = between_generations(submitting, first)
+    worker.stop()
+    record = job(submitting, first)
+    assert (record.state, record.failures) == (JobState.QUEUED, 0)
+    start_worker("two", cores=1)
+    record = wait_for(submitting, first, JobState.SUCCEEDED, JobState.FAILED, seconds=200)
+    assert result_of(record) == long_undisturbed
+    nothing_twice(submitting, settings, first)
+    attempts = submitting.run(listing.attempts(first))
+    assert [attempt.how for attempt in attempts].count("preempted") == 1
+    assert {attempt.how for attempt in attempts[:-1]} == {"parked", "preempted"}
+    stopped = next(i for i, attempt in enumerate(attempts) if attempt.how == "preempted")
+    assert (begin := attempts[stopped + 1].checkpoint_from) and steps_of(begin.text) >= at
+
+
+@pytest.mark.slow
+def test_a_swarm_whose_walltime_ends_between_generations_goes_on_from_its_step(
+    long_undisturbed: SwarmResult, settings: Settings, submitting: Store, start_worker: StartWorker
+) -> None:
+    start_worker(cores=1)
+    # Its program is told to stop ten seconds before, so five seconds after it began.
+    (first,) = submit(submitting, {**LONG, "resources": {"memory_mb": 1000, "walltime_seconds": 15}})
+    record = wait_for(submitting, first, JobState.SUCCEEDED, JobState.FAILED, seconds=280)
+    assert result_of(record) == long_undisturbed
+    assert record.failures == 0
+    nothing_twice(submitting, settings, first)
+    attempts = submitting.run(listing.attempts(first))
+    ended = [i for i, attempt in enumerate(attempts) if attempt.how == "walltime"]
+    assert ended
+    assert {attempt.how for attempt in attempts} == {"parked", "walltime", "done"}
+    for i in ended:
+        before, after = attempts[i].checkpoint_from, attempts[i + 1].checkpoint_from
+        assert before and after and steps_of(after.text) > steps_of(before.text)
 
 
 def test_cancelling_a_parked_swarm_cancels_its_evaluations(
