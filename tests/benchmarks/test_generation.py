@@ -27,7 +27,7 @@ from worker.engines.quantum import thread_environment
 __all__ = ["settings", "start_worker", "submitting"]
 pytestmark = [pytest.mark.benchmark, pytest.mark.timeout(1200)]
 
-#: 79 particles begin on 64 different cations of 27 to 58 atoms, which are relaxed as those of any other swarm
+#: 79 particles begin on 64 different cations of 20 to 47 atoms, which are relaxed as those of any other swarm
 GENERATION: dict[str, object] = {
     "kind": "swarm",
     "families": ["tetraalkylammonium"],
