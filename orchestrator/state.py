@@ -455,11 +455,9 @@ def checked(**changes: Any) -> dict[str, Any]:
     """
     from orchestrator.serde import lossless  # LangGraph, which the command line does without
 
-    valid = RunState.model_validate(changes)
-    update = {name: getattr(valid, name) for name in changes}
-    for name, value in update.items():
-        lossless(value, name)
-    return update
+    # From plain values: Pydantic takes an instance of a model as valid, however it was made.
+    valid = RunState.model_validate({name: lossless(value, name) for name, value in changes.items()})
+    return {name: getattr(valid, name) for name in changes}
 
 
 def state_schema() -> dict[str, Any]:

@@ -51,6 +51,13 @@ def test_a_value_of_the_wrong_kind_is_refused_where_it_is_set() -> None:
         checked(plan="no plan")
 
 
+@pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
+def test_a_part_that_was_made_past_its_checks_is_refused_where_it_is_set() -> None:
+    broken = Finding.model_construct(step="no number")
+    with pytest.raises(ValidationError, match=r"findings\.0\.step"):
+        checked(findings=(broken,))
+
+
 def test_a_field_that_is_not_known_here_is_left_out_on_reading() -> None:
     state = RunState.model_validate({"run_id": "r1", "of_a_later_version": 1})
     assert "of_a_later_version" not in state.model_dump()
