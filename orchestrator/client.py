@@ -102,6 +102,10 @@ class Client:
         """Make a run, or attach to the unfinished one for the same request."""
         return self._post("/runs", views.Created, body)
 
+    def retry_run(self, run: str, body: Mapping[str, Any]) -> views.Created:
+        """Take up a run that failed or was cancelled, as a new one."""
+        return self._post(f"/runs/{run}/retry", views.Created, body)
+
     def preview(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """Say what a run would do; nothing is queued."""
         return self._ask("POST", "/runs", {}, {**body, "dry_run": True})

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from orchestrator import steps
+from orchestrator.people import FEEDBACK
 from orchestrator.state import (
     SUMMARY,
     Dispatched,
@@ -104,8 +105,11 @@ def wanted(state: RunState, settings: Settings) -> list[tuple[GateKind, str, tup
     asked: list[tuple[GateKind, str, tuple[int, ...]]] = []
     if not state.plan.steps:
         return []
+    # What is still to be changed about a plan is not offered for approval.
+    settled = not any(q.open and q.id.startswith(FEEDBACK) for q in state.questions)
     if not plan_is_approved(state):
-        asked.append((GateKind.PLAN, plan_hash(state), tuple(step.number for step in state.plan.steps)))
+        if settled:
+            asked.append((GateKind.PLAN, plan_hash(state), tuple(step.number for step in state.plan.steps)))
     elif not review_is_done(state) and _only_report_is_left(state):
         done = tuple(f.step for f in state.findings)
         digest = spec_hash([state.iteration, [f.model_dump(mode="json") for f in state.findings]])

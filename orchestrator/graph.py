@@ -109,10 +109,18 @@ class Supervisor:
     async def revise(self, state: RunState) -> Update:
         """Change the steps that are done anew as a person wants it; what is not understood is asked for."""
         try:
-            plan = await self.apart.run(revise_plan, state.plan, state.species, state.feedback, state.iteration)
+            plan = await self.apart.run(
+                revise_plan,
+                state.plan,
+                state.species,
+                state.feedback,
+                state.iteration,
+                state.request,
+                self.settings.max_atoms,
+            )
         except InputError as error:
             question = Question(
-                id=f"feedback-{len(state.questions) + 1}",
+                id=f"{people.FEEDBACK}{len(state.questions) + 1}",
                 text=f"{error}\nWhat is to be changed?",
                 closed=False,
             )
@@ -266,7 +274,8 @@ class Supervisor:
         for node in nodes:
             graph.add_node(node.__name__, node)
             graph.add_conditional_edges(node.__name__, self.next_node)
-        graph.add_edge(START, "decide")
+        # A run that takes up another one begins in the middle.
+        graph.add_conditional_edges(START, self.next_node)
         return graph
 
     # ---- helpers

@@ -18,6 +18,7 @@ from orchestrator.agents import AGENTS, Agent
 from orchestrator.apart import Apart
 from orchestrator.graph import Planner, RunCancelled, Supervisor
 from orchestrator.planning.decide import plan_request
+from orchestrator.retry import taken_up_again
 from orchestrator.saver import FencedSaver, run_config
 from orchestrator.state import SCHEMA_VERSION, RunState
 from orchestrator.steps import open_batches
@@ -258,11 +259,13 @@ class Holder:
                     continue
             elif snapshot.interrupts and await self._wait(held, snapshot):
                 return
-            await self.graph.ainvoke(self._next_input(held, snapshot), config, durability="sync")
+            await self.graph.ainvoke(await self._next_input(held, snapshot), config, durability="sync")
             snapshot = await self.graph.aget_state(config)
 
-    @staticmethod
-    def _next_input(held: Held, snapshot: Any) -> Any:
+    async def _next_input(self, held: Held, snapshot: Any) -> Any:
+        if not snapshot.values and held.record.retry_of:
+            ended = await self.view(held.record.retry_of)
+            return taken_up_again(ended, held.id, held.record.owner, held.record.request, held.record.options)
         if not snapshot.values:
             return {
                 "schema_version": SCHEMA_VERSION,

@@ -24,6 +24,8 @@ from orchestrator.state import (
 from tasks.records import InboxEntry
 from tasks.results import Artifact
 
+#: how the id of a question begins whose answer says what is to be changed in the plan
+FEEDBACK = "feedback-"
 _WORDS = {"approve": GateStatus.APPROVED, "reject": GateStatus.REJECTED, "revise": GateStatus.REVISED}
 
 
@@ -48,8 +50,10 @@ def _answer(state: RunState, entry: InboxEntry) -> RunState:
         return _told(state, f"an answer of {entry.by} to {entry.about} came too late")
     answered = question.model_copy(update={"answer": entry.text, "by": entry.by})
     questions = tuple(answered if q.id == question.id else q for q in state.questions)
-    state = state.model_copy(update={"questions": questions})
-    return _told(state, f"{entry.by} answered {question.id}: {entry.text}")
+    changes: dict[str, object] = {"questions": questions}
+    if question.id.startswith(FEEDBACK):
+        changes["feedback"] = entry.text
+    return _told(state.model_copy(update=changes), f"{entry.by} answered {question.id}: {entry.text}")
 
 
 def _decide(state: RunState, entry: InboxEntry, now: datetime) -> RunState:
@@ -119,7 +123,7 @@ def revise(state: RunState, first: int, feedback: str) -> RunState:
         update={
             "plan": state.plan.model_copy(update={"steps": steps}),
             "findings": kept,
-            "species": tuple(_as_before(one, kept, redone) for one in state.species),
+            "species": tuple(as_before(one, kept, redone) for one in state.species),
             "iteration": iteration,
             "feedback": feedback,
         }
@@ -132,7 +136,7 @@ def _anew(step: Step, changes: dict[str, object]) -> Step:
     return step.model_copy(update={**changes, "batches": batches})
 
 
-def _as_before(species: Species, kept: Sequence[Finding], redone: frozenset[int]) -> Species:
+def as_before(species: Species, kept: Sequence[Finding], redone: frozenset[int]) -> Species:
     """Give a molecule as it was before the steps that are done anew: not failed by them, at its earlier geometry."""
     changes: dict[str, object] = {}
     if any(species.error.startswith(f"step {number}:") for number in redone):

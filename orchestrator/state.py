@@ -19,6 +19,8 @@ from tasks.swarms import SwarmSpec
 SCHEMA_VERSION = 3
 #: the most entries that a run's history keeps
 HISTORY_CAP = 200
+#: the most characters of one of them; what is longer stands where it belongs: in a question, a gate, a step
+HISTORY_LINE_CAP = 300
 #: the agent that merges what the others found out
 SUMMARY = "summary_agent"
 
@@ -399,7 +401,8 @@ class Plan(Part):
 
 
 def _capped(old: list[str], new: list[str]) -> list[str]:
-    return [*old, *new][-HISTORY_CAP:]
+    short = (line if len(line) <= HISTORY_LINE_CAP else f"{line[: HISTORY_LINE_CAP - 1]}…" for line in new)
+    return [*old, *short][-HISTORY_CAP:]
 
 
 class RunState(BaseModel):
@@ -447,8 +450,13 @@ def checked(**changes: Any) -> dict[str, Any]:
     ------
     ValidationError
         If a value does not fit the state.
+    LossyValue
+        If a checkpoint could not hold a value as it is; the message names its field.
     """
-    valid = RunState.model_validate(changes)
+    from orchestrator.serde import lossless  # LangGraph, which the command line does without
+
+    # From plain values: Pydantic takes an instance of a model as valid, however it was made.
+    valid = RunState.model_validate({name: lossless(value, name) for name, value in changes.items()})
     return {name: getattr(valid, name) for name in changes}
 
 

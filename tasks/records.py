@@ -189,6 +189,8 @@ class RunRecord(Record):
     #: ids of LangGraph's interrupts that it waited in when it was claimed
     interrupts: Annotated[tuple[str, ...], BeforeValidator(_list)] = ()
     options: Annotated[dict[str, Any], BeforeValidator(lambda value: _json(value) or {})] = Field(default_factory=dict)
+    #: the ended run whose last checkpoint this one began from; empty: it began anew
+    retry_of: str = ""
     created: Moment = Field(default=None, alias="created_ms")
     changed: Moment = Field(default=None, alias="changed_ms")
     ended: Moment = Field(default=None, alias="ended_ms")

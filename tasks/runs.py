@@ -29,9 +29,17 @@ class Created:
 
 
 def create(
-    run: str, owner: str, request: str, *, options: dict[str, Any] | None = None, attach: bool = True
+    run: str,
+    owner: str,
+    request: str,
+    *,
+    options: dict[str, Any] | None = None,
+    attach: bool = True,
+    retry_of: str = "",
 ) -> Call[Created]:
     """Make a run once for its id, or attach to the owner's unfinished run for the same request and options.
+
+    ``retry_of``: the ended run whose last checkpoint it begins from.
 
     Raises
     ------
@@ -40,7 +48,7 @@ def create(
     Refused
         If Redis has used more than 80 % of its memory limit.
     """
-    record = {"owner": owner, "request": request, "options": canonical_json(options or {})}
+    record = {"owner": owner, "request": request, "options": canonical_json(options or {}), "retry_of": retry_of}
 
     def read(reply: Reply) -> Created:
         if reply.answer == "conflict":

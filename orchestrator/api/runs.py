@@ -9,7 +9,7 @@ from fastapi import APIRouter
 
 from orchestrator.agents import AGENTS
 from orchestrator.api.context import Api, Context
-from orchestrator.api.shapes import Answer, Count, Id, NewRun, Verdict, batch_row, job_row
+from orchestrator.api.shapes import Answer, Count, Id, NewRun, Retry, Verdict, batch_row, job_row
 from orchestrator.api.verdicts import answerable, decidable
 from orchestrator.state import SUMMARY, Options, RunState
 from tasks import listing, runs
@@ -66,6 +66,22 @@ async def cancel(run_id: Id, api: Context) -> dict[str, str]:
     """Ask a run to end; repeating it changes nothing."""
     answer = await api.store.run(runs.post(run_id, InboxEntry(id=f"cancel:{run_id}", kind="cancel")))
     return {"run": run_id, "answer": answer, "state": (await _record(run_id, api)).state}
+
+
+@router.post("/{run_id}/retry")
+async def retry(run_id: Id, body: Retry, api: Context) -> dict[str, Any]:
+    """Make a run that takes up one which failed or was cancelled: what that one has done stays done."""
+    record = await _record(run_id, api)
+    if not record.state.ended:
+        raise Conflict(f"run {run_id} has not ended: {record.state.value}; only an ended run is taken up again")
+    if record.state == "SUCCEEDED":
+        raise Conflict(f"run {run_id} succeeded: there is nothing in it to be done again")
+    await _state(record, api)  # a state that cannot be read is refused here, not in the new run
+    made = runs.create(
+        body.id, body.owner, record.request, options=record.options, attach=not body.new, retry_of=run_id
+    )
+    created = await api.store.run(made)
+    return {"run": created.run, "answer": created.answer}
 
 
 @router.post("/{run_id}/verdict")

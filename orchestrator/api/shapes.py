@@ -40,6 +40,15 @@ class NewRun(Body):
     options: Options = Options()
 
 
+class Retry(Body):
+    """Who takes an ended run up again, and under which id; sending it twice makes one run."""
+
+    id: str = Field(pattern=NAME)
+    owner: str = Field(pattern=OWNER)
+    #: make another run also if one for the same request has not ended
+    new: bool = False
+
+
 class Verdict(Body):
     """What a person decides about a gate."""
 

@@ -69,6 +69,8 @@ def answerable(state: RunState, answer: Answer) -> tuple[Question, str]:
     if not question.open:
         raise Conflict(f"{question.id} was answered by {question.by}: {question.answer}")
     text = answer.text.strip()
+    if not text:
+        raise InputError("text", answer.text, "answers nothing", "Say what is asked for in words.")
     values = {candidate.value.lower(): candidate.value for candidate in question.candidates}
     numbered = {str(n): candidate.value for n, candidate in enumerate(question.candidates, 1)}
     chosen = values.get(text.lower()) or numbered.get(text) or values.get(f"{text.lower()}_agent")

@@ -1,4 +1,4 @@
-"""``simrelay run``: a request, or list, show, attach, cancel."""
+"""``simrelay run``: a request, or list, show, attach, retry, cancel, and what people say to a run."""
 
 from __future__ import annotations
 
@@ -225,6 +225,7 @@ def show(
             ("state", record.state.value + (" (cancel was asked for)" if record.cancel_requested else "")),
             ("request", record.request),
             ("owner", record.owner),
+            ("takes up", record.retry_of),
             ("submitted", moment(record.created)),
             ("ended", moment(record.ended)),
             ("error", record.error),
@@ -301,6 +302,25 @@ def answer_question(
 ) -> None:
     """Answer what a run asks."""
     say_answer(run, question, text, as_json)
+
+
+@app.command()
+def retry(
+    run: RunId,
+    detach: Annotated[bool, typer.Option("--detach", help="Do not wait for the end.")] = False,
+    run_id: Annotated[str, typer.Option("--id", help="Id of the new run: sending it twice makes one run.")] = "",
+    as_json: Json = False,
+) -> None:
+    """Take up a run that failed or was cancelled: a new run that keeps what the old one has done."""
+    run_id = run_id or new_id()
+    with client(patience_seconds=60) as service:
+        created = service.retry_run(run, {"id": run_id, "owner": owner()})
+        if created.answer == "attached":
+            note(f"attached to the unfinished run {created.run} of the same request")
+        if detach:
+            print_json(created) if as_json else answer(created.run)
+            return
+        _watch(service, created.run, as_json)
 
 
 @app.command()

@@ -30,13 +30,13 @@ _NUMBER = r"\d+(?:\.\d+)?"
 _UNIT = r"\s*(?:K|°C|kelvin)?\s*"
 _LIST = rf"{_NUMBER}(?:{_UNIT},\s*{_NUMBER})*(?:{_UNIT},?\s*(?:and|or|&)\s*{_NUMBER})?"
 _TIME = r"(?:fs|ps|ns|[µu]s)"
-_TEMPERATURE = re.compile(rf"({_LIST})\s*(K|kelvin|°C|degrees? celsius|celsius|C)(?![\w/])")
-_RANGE = re.compile(
+TEMPERATURE = re.compile(rf"({_LIST})\s*(K|kelvin|°C|degrees? celsius|celsius|C)(?![\w/])")
+RANGE = re.compile(
     rf"({_NUMBER})\s*(?:K|°C)?\s*(?:to|-|–)\s*({_NUMBER})\s*(K|°C|kelvin)\s*(?:,?\s*(?:in|by|every)\s+(?:steps? of\s+)?"
     rf"({_NUMBER})\s*(?:K|°C|kelvin)?(?:\s+steps?)?)",
     re.IGNORECASE,
 )
-_LAMBDA = re.compile(
+LAMBDA = re.compile(
     rf"(?:λ|\blambdas?\b|\bhydration (?:numbers?|levels?))\s*(?:values?)?\s*(?:=|:|of|is|at)?\s*({_LIST})",
     re.IGNORECASE,
 )
@@ -46,22 +46,22 @@ _PER_CATION = re.compile(
 _WATERS = re.compile(
     r"(?<![\w.])(\d[\d,]*)\s+(?:SPC/E\s+)?(?:waters?\b|H2O\b)(?:\s+molecules)?(?!\s+per)", re.IGNORECASE
 )
-_EQUILIBRATION = re.compile(
+EQUILIBRATION = re.compile(
     rf"(?:({_NUMBER}\s*{_TIME})\s*(?:of\s+|in\s+)?(NVT|NPT|equilibration)\b(?!\s+production))"
     rf"|(?:(NVT|NPT|equilibrat\w+)\s*(?:for|of|:)?\s*({_NUMBER}\s*{_TIME}))",
     re.IGNORECASE,
 )
-_TIME_STEP = re.compile(
+TIME_STEP = re.compile(
     rf"time[\s-]*steps?\s*(?:of|=|is)?\s*({_NUMBER})\s*fs|({_NUMBER})\s*fs\s+(?:time[\s-]*)?steps?", re.IGNORECASE
 )
-_FRAMES = re.compile(
+FRAMES = re.compile(
     rf"(?:frames?|output|snapshots?|written|save\w*)\s*(?:each|every)\s*({_NUMBER}\s*{_TIME})", re.IGNORECASE
 )
-_WINDOW = re.compile(
+WINDOW = re.compile(
     rf"\bfit\w*\s*(?:window\s*)?(?:of|from|between)?\s*({_NUMBER})\s*(?:ps|ns)?\s*(?:to|and|-|–)\s*({_NUMBER})\s*(ps|ns)",
     re.IGNORECASE,
 )
-_LENGTH = re.compile(rf"(?<![\w.])({_NUMBER}\s*{_TIME})\b", re.IGNORECASE)
+LENGTH = re.compile(rf"(?<![\w.])({_NUMBER}\s*{_TIME})\b", re.IGNORECASE)
 _BOX = re.compile(
     rf"(?:box|edge)\w*\s*(?:of|=|with an edge of|length of)?\s*({_NUMBER})\s*(nm|Å)"
     rf"|({_NUMBER})\s*(nm|Å)\s+(?:cubic\s+)?(?:box|edge)",
@@ -70,7 +70,7 @@ _BOX = re.compile(
 _CUTOFF = re.compile(rf"cut-?offs?\s*(?:of|=)?\s*({_NUMBER})\s*nm", re.IGNORECASE)
 _DENSITY = re.compile(rf"({_NUMBER})\s*g\s*/\s*(?:cm3|cm³|mL)", re.IGNORECASE)
 _PRESSURE = re.compile(rf"({_NUMBER})\s*(bar|atm)\b", re.IGNORECASE)
-_CORES = re.compile(r"(?<![\w.])(\d+)[\s-]+(?:cpu\s+)?cores?\b", re.IGNORECASE)
+CORES = re.compile(r"(?<![\w.])(\d+)[\s-]+(?:cpu\s+)?cores?\b", re.IGNORECASE)
 _MIXTURE = re.compile(r"\b(?:mixtures?|mixed|together|one box)\b", re.IGNORECASE)
 _PAIRS = re.compile(r"(?<![\w.])(\d+)\s+(?:ion\s+)?pairs?\b", re.IGNORECASE)
 _COUNT = re.compile(
@@ -158,7 +158,7 @@ def read_dynamics(text: str, max_atoms: int = DEFAULT_MAX_ATOMS) -> DynamicsRequ
     found, rest = find_molecules(plain, max_atoms)
     found = [one for one in found if one.name != "water"]
     # Places in the text stay what they are: what is taken out leaves blanks.
-    hydration = _LAMBDA.search(plain) or _PER_CATION.search(plain)
+    hydration = LAMBDA.search(plain) or _PER_CATION.search(plain)
     lambdas = _numbers(hydration[1]) if hydration else []
     if hydration:
         rest = rest[: hydration.start()] + " " * len(hydration[0]) + rest[hydration.end() :]
@@ -197,7 +197,7 @@ def read_dynamics(text: str, max_atoms: int = DEFAULT_MAX_ATOMS) -> DynamicsRequ
     if not waters and not lambdas:
         assumed.append("as much water as fills the box")
     boxes = [cations] if not cations or _MIXTURE.search(rest) else [[one] for one in cations]
-    fields["resources"] = {"cores": int(match[1]) if (match := _CORES.search(rest)) else 2}
+    fields["resources"] = {"cores": int(match[1]) if (match := CORES.search(rest)) else 2}
     specs = []
     hydrations: list[float | None] = [*lambdas] or [None]
     for box in boxes:
@@ -260,17 +260,17 @@ def _stages(rest: str) -> tuple[dict[str, Any], list[str], str]:
             rest = rest[: match.start()] + " " * len(match[0]) + rest[match.end() :]
         return match
 
-    if match := take(_TIME_STEP):
+    if match := take(TIME_STEP):
         fields["time_step_fs"] = float(match[1] or match[2])
-    if match := take(_FRAMES):
+    if match := take(FRAMES):
         fields["frame_spacing_ps"] = match[1]
-    if match := take(_WINDOW):
+    if match := take(WINDOW):
         fields["analysis"] = {"fit_window_ps": [f"{match[1]} {match[3]}", f"{match[2]} {match[3]}"]}
-    while match := take(_EQUILIBRATION):
+    while match := take(EQUILIBRATION):
         length, stage = (match[1], match[2]) if match[1] else (match[4], match[3])
         for name in ("nvt", "npt") if stage.lower().startswith("equil") else (stage.lower(),):
             fields[f"{name}_ps"] = length
-    if match := take(_LENGTH):
+    if match := take(LENGTH):
         fields["production_ps"] = match[1]
     if match := take(_CUTOFF):
         fields["cutoff_nm"] = float(match[1])
@@ -293,7 +293,7 @@ def _numbers(text: str) -> list[float]:
 
 def _temperatures(rest: str) -> list[float]:
     """Give all temperatures in kelvin: a list, or a range with its step."""
-    if match := _RANGE.search(rest):
+    if match := RANGE.search(rest):
         low, high, step = float(match[1]), float(match[2]), float(match[4])
         if step <= 0 or high < low:
             raise InputError(
@@ -301,7 +301,7 @@ def _temperatures(rest: str) -> list[float]:
             )
         values = [low + step * number for number in range(int((high - low) / step + 1e-9) + 1)]
         celsius = match[3].startswith("°")
-    elif match := _TEMPERATURE.search(rest):
+    elif match := TEMPERATURE.search(rest):
         values, celsius = _numbers(match[1]), match[2].lower() not in ("k", "kelvin")
     else:
         return []

@@ -10,6 +10,8 @@ from typing import Any
 
 from orchestrator.planning.conditions import take_conditions
 from orchestrator.planning.design import read_counts
+from orchestrator.planning.dynamics import plan_dynamics
+from orchestrator.planning.dynamics_feedback import reworded
 from orchestrator.planning.levels import Level, is_tight_binding, read_level, take_solvent
 from orchestrator.planning.specs import spec_for
 from orchestrator.state import Goal, Plan, Species, Step, StepStatus
@@ -19,14 +21,17 @@ from tasks.units import memory_mb
 
 _REMEDY = (
     "Name what is to be different: a level ('PBE0/def2-TZVP'), a solvent ('in methanol'), a temperature, cores or"
-    " memory, or of a swarm its particles, steps or seed; or say 'again' to have it done anew as it was."
+    " memory, of a simulation its lengths of time, or of a swarm its particles, steps or seed; or say 'again' to have"
+    " it done anew as it was."
 )
 _AGAIN = re.compile(r"\b(?:again|anew|repeat|redo|rerun|once more)\b", re.IGNORECASE)
 _CORES = re.compile(r"(?<![\w.])(\d+)[\s-]+(?:cpu\s+)?cores?\b", re.IGNORECASE)
 _MEMORY = re.compile(r"\b\d+(?:\.\d+)?\s*[GMT]i?B\b", re.IGNORECASE)
 
 
-def revise_plan(plan: Plan, species: tuple[Species, ...], feedback: str, iteration: int) -> Plan:
+def revise_plan(
+    plan: Plan, species: tuple[Species, ...], feedback: str, iteration: int, request: str, max_atoms: int
+) -> Plan:
     """Give the plan with the pending steps of an iteration changed as the feedback says.
 
     Raises
@@ -47,6 +52,9 @@ def revise_plan(plan: Plan, species: tuple[Species, ...], feedback: str, iterati
     for step in plan.steps:
         if step.status is not StepStatus.PENDING or step.iteration != iteration:
             continue
+        if step.agent == "md_agent":
+            changed = changed.replace(_simulation(step, species, request, feedback, max_atoms))
+            continue
         goal = _changed(step, level, solvent, counts)
         if step.agent in ("qm_agent", "multiwfn_agent"):
             goal = goal.model_copy(update=resources)
@@ -61,6 +69,20 @@ def revise_plan(plan: Plan, species: tuple[Species, ...], feedback: str, iterati
     if changed == plan and not _AGAIN.search(feedback):
         raise InputError("feedback", feedback, "names nothing that can be changed in these steps", _REMEDY)
     return changed
+
+
+def _simulation(step: Step, species: tuple[Species, ...], request: str, feedback: str, max_atoms: int) -> Step:
+    """Give a step of molecular dynamics with its words changed; its specs are read from them."""
+    before = step.goal.query or request
+    query = reworded(before, feedback)
+    if query == before:
+        return step
+    _, plan, named = plan_dynamics(query, max_atoms)
+    if {one.smiles for one in named} != {one.smiles for one in species}:
+        remedy = "Change its numbers only, or make a run of its own for other molecules."
+        raise InputError("feedback", feedback, "names other molecules than the plan has", remedy)
+    described = next(one.description for one in plan.steps if one.agent == "md_agent")
+    return step.model_copy(update={"goal": step.goal.model_copy(update={"query": query}), "description": described})
 
 
 def _changed(step: Step, level: Level, solvent: str | None, counts: dict[str, int]) -> Goal:

@@ -1,12 +1,13 @@
 #!lua
 -- Make a run, once for its id; or attach to the run for the same request that has not ended and is not to be cancelled.
--- ARGV: run, JSON record (owner, request, options), request hash, attach (0 or 1), memory share above which a new one is
+-- ARGV: run, JSON record (owner, request, options, retry_of), request hash, attach (0 or 1), memory share above which a new one is
 --       refused.   Answers: created, exists, conflict, attached {run}, full.
 local id, row, now = ARGV[1], cjson.decode(ARGV[2]), now_ms()
 local pointer = P .. 'request:' .. row.owner .. ':' .. ARGV[3]
 local old = read(P .. 'run:' .. id)
 if old then
   local same = old.owner == row.owner and old.request == row.request and old.options == row.options
+    and (old.retry_of or '') == (row.retry_of or '')
   return reply(same and 'exists' or 'conflict', { run = id })
 end
 if ARGV[4] == '1' then

@@ -1,0 +1,139 @@
+"""Feedback: what is named is changed, in the steps that are done anew, and nothing else."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from orchestrator.planning import make_plan
+from orchestrator.planning.dynamics import read_dynamics
+from orchestrator.planning.dynamics_feedback import reworded
+from orchestrator.planning.feedback import revise_plan
+from orchestrator.state import Plan, Species, Step
+from tasks.errors import InputError
+
+QUANTUM = "Compute the Gibbs energy of water at B3LYP/def2-SVP"
+SWARM = "Design piperidinium cations for the backbone PBF_BB_1 with 10 particles and 5 steps"
+DYNAMICS = "Run MD of 8 N,N-dimethylpiperidinium hydroxide pairs in water at 353 K for 50 ps and plot the MSD"
+MAX_ATOMS = 400
+
+
+@cache
+def planned(request: str) -> tuple[Plan, tuple[Species, ...]]:
+    _, plan, species = make_plan(request)
+    return plan, species
+
+
+def revised(request: str, feedback: str, agent: str) -> list[Step]:
+    """Give the steps of an agent after a revision of the whole plan."""
+    plan, species = planned(request)
+    plan = revise_plan(plan, species, feedback, 0, request, MAX_ATOMS)
+    return [step for step in plan.steps if step.agent == agent]
+
+
+def test_level_and_solvent_are_changed_and_the_description_says_so() -> None:
+    step = revised(QUANTUM, "PBE0/def2-TZVP in methanol", "qm_agent")[-1]
+    assert (step.goal.method, step.goal.basis, step.goal.solvent) == ("PBE0", "def2-TZVP", "methanol")
+    assert "PBE0/def2-TZVP" in step.description
+    assert "methanol" in step.description
+
+
+def test_a_basis_alone_leaves_the_method() -> None:
+    step = revised(QUANTUM, "use def2-TZVP", "qm_agent")[-1]
+    assert (step.goal.method, step.goal.basis) == ("B3LYP", "def2-TZVP")
+
+
+@pytest.mark.parametrize(
+    ("feedback", "field", "value"),
+    [
+        ("at 350 K", "temperature_kelvin", 350.0),
+        ("at 80 °C", "temperature_kelvin", 353.15),
+        ("at 2 bar", "pressure_pascal", 2e5),
+        ("with 4 cores", "cores", 4),
+        ("with 6 GB of memory", "memory_mb", 6144),
+        ("with D4 dispersion", "dispersion", "D4"),
+    ],
+)
+def test_one_thing_is_changed_and_the_rest_stays(feedback: str, field: str, value: object) -> None:
+    plan, _ = planned(QUANTUM)
+    before = [step for step in plan.steps if step.agent == "qm_agent"][-1].goal
+    after = revised(QUANTUM, feedback, "qm_agent")[-1].goal
+    assert getattr(after, field) == value
+    assert after.model_copy(update={field: getattr(before, field)}) == before
+
+
+def test_a_swarm_gets_other_numbers() -> None:
+    swarm = revised(SWARM, "20 particles, 8 steps and seed 7", "hem_agent")[0].goal.swarm
+    assert swarm
+    assert (swarm.particles, swarm.steps, swarm.seed) == (20, 8, 7)
+
+
+@pytest.mark.parametrize("request_text", [QUANTUM, SWARM, DYNAMICS])
+def test_again_changes_nothing(request_text: str) -> None:
+    plan, species = planned(request_text)
+    assert revise_plan(plan, species, "do it again", 0, request_text, MAX_ATOMS) == plan
+
+
+@pytest.mark.parametrize("request_text", [QUANTUM, SWARM, DYNAMICS])
+@pytest.mark.parametrize("feedback", ["make it nicer", "hmm", "42"])
+def test_what_names_nothing_is_refused_with_what_could_be_said(request_text: str, feedback: str) -> None:
+    plan, species = planned(request_text)
+    with pytest.raises(InputError) as caught:
+        revise_plan(plan, species, feedback, 0, request_text, MAX_ATOMS)
+    assert caught.value.field == "feedback"
+    assert "or say 'again'" in caught.value.remedy
+
+
+@pytest.mark.parametrize("feedback", ["PBE0/def2-NONSENSE", "in unobtainium"])
+def test_what_cannot_be_computed_is_refused(feedback: str) -> None:
+    with pytest.raises(InputError):
+        revised(QUANTUM, feedback, "qm_agent")
+
+
+def test_steps_that_are_not_done_anew_are_left_as_they_are() -> None:
+    plan, species = planned(QUANTUM)
+    last = max(step.number for step in plan.steps if step.agent == "qm_agent")
+    plan = plan.replace(plan.step(last).model_copy(update={"iteration": 1}))
+    after = revise_plan(plan, species, "PBE0", 1, QUANTUM, MAX_ATOMS)
+    assert after.step(last).goal.method == "PBE0"
+    assert [s for s in after.steps if s.number != last] == [s for s in plan.steps if s.number != last]
+
+
+@pytest.mark.parametrize(
+    ("feedback", "wanted"),
+    [
+        ("at 330 K", DYNAMICS.replace("353 K", "330 K")),
+        ("100 ps", DYNAMICS.replace("50 ps", "100 ps")),
+        ("at 300, 320 and 340 K for 1 ns", DYNAMICS.replace("353 K", "300, 320 and 340 K").replace("50 ps", "1 ns")),
+        ("300 to 360 K in steps of 20 K", DYNAMICS.replace("353 K", "300 to 360 K in steps of 20 K")),
+        ("with 4 cores", f"{DYNAMICS}, 4 cores"),
+        ("equilibrate for 20 ps", f"{DYNAMICS}, equilibrate for 20 ps"),
+        ("make it nicer", DYNAMICS),
+        ("Run MD of 4 tetramethylammonium hydroxide pairs in water at 300 K for 10 ps",) * 2,
+    ],
+)
+def test_a_simulation_is_asked_for_with_other_numbers_or_in_a_new_sentence(feedback: str, wanted: str) -> None:
+    assert reworded(DYNAMICS, feedback) == wanted
+
+
+def test_a_simulations_step_carries_its_new_words_and_says_so() -> None:
+    step = revised(DYNAMICS, "at 330 K for 100 ps", "md_agent")[0]
+    spec = read_dynamics(step.goal.query).specs[0]
+    assert (spec.temperature_kelvin, spec.production_ps) == (330.0, 100.0)
+    assert "at 330 K" in step.description
+    assert "100 ps NPT" in step.description
+
+
+def test_a_second_revision_begins_from_the_first() -> None:
+    plan, species = planned(DYNAMICS)
+    for feedback in ("at 330 K", "for 100 ps"):
+        plan = revise_plan(plan, species, feedback, 0, DYNAMICS, MAX_ATOMS)
+    step = next(step for step in plan.steps if step.agent == "md_agent")
+    spec = read_dynamics(step.goal.query).specs[0]
+    assert (spec.temperature_kelvin, spec.production_ps) == (330.0, 100.0)
+
+
+def test_other_molecules_are_another_run() -> None:
+    with pytest.raises(InputError, match="other molecules"):
+        revised(DYNAMICS, "Run MD of 4 tetramethylammonium hydroxide pairs in water at 300 K for 10 ps", "md_agent")

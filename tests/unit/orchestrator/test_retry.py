@@ -1,0 +1,53 @@
+"""An ended run taken up again: what was done stays, the rest begins anew, and nothing of the old end is left."""
+
+from __future__ import annotations
+
+from orchestrator.retry import taken_up_again
+from orchestrator.state import GateKind, GateStatus, Pipeline, Question, RunState, StepStatus
+from tests.unit.orchestrator.states import approved, artifact, batch, finding, gate, run_state, with_steps
+
+OPTIONS = {"pipeline": "looped"}
+
+
+def again(ended: RunState) -> RunState:
+    return RunState.model_validate(taken_up_again(ended, "r2", "bo", "the request", OPTIONS))
+
+
+def test_done_steps_stay_and_the_others_and_what_needs_them_are_pending() -> None:
+    ended = with_steps(run_state(), (1, 2, 5), status=StepStatus.DONE, batches=(batch(2, sent=True),))
+    ended = with_steps(ended, (3,), status=StepStatus.FAILED, error="x", batches=(batch(3, sent=True),))
+    ended = with_steps(ended, (4,), status=StepStatus.RUNNING, batches=(batch(4),))
+    ended = ended.model_copy(update={"findings": tuple(finding(n) for n in (1, 2, 5)), "error": "x", "answer": "y"})
+    state = again(ended)
+    assert [s.status.value for s in state.plan.steps] == ["done", "done", "pending", "pending", "pending"]
+    assert [len(s.batches) for s in state.plan.steps] == [1, 1, 0, 0, 0]
+    assert [f.step for f in state.findings] == [1, 2]
+    assert (state.error, state.answer, state.finished, state.stopped) == ("", "", False, "")
+    assert (state.run_id, state.owner, state.request, state.options.pipeline) == (
+        "r2",
+        "bo",
+        "the request",
+        Pipeline.LOOPED,
+    )
+
+
+def test_approvals_and_answers_stay_and_what_was_open_or_refused_is_asked_anew() -> None:
+    ended = approved(run_state(), GateKind.PLAN, "h")
+    refused = gate(GateKind.REVIEW, "r", status=GateStatus.REJECTED)
+    questions = (Question(id="q1", text="?", answer="yes"), Question(id="q2", text="?"))
+    state = again(ended.model_copy(update={"gates": (*ended.gates, refused), "questions": questions}))
+    assert [g.hash for g in state.gates] == ["h"]
+    assert [q.id for q in state.questions] == ["q1"]
+
+
+def test_a_molecule_that_a_failed_step_gave_up_takes_part_again_at_its_earlier_geometry() -> None:
+    made, spoilt = artifact("water.xyz", "geometry"), artifact("water-step2.xyz", "geometry")
+    ended = with_steps(run_state(), (1,), status=StepStatus.DONE)
+    molecule = ended.species[0].model_copy(update={"error": "step 2: SCF", "geometry": spoilt})
+    ended = ended.model_copy(update={"species": (molecule,), "findings": (finding(1, made),)})
+    assert (again(ended).species[0].error, again(ended).species[0].geometry) == ("", made)
+
+
+def test_a_run_that_ended_before_its_first_checkpoint_begins_anew() -> None:
+    state = again(RunState())
+    assert (state.plan.steps, state.run_id, state.request) == ((), "r2", "the request")
