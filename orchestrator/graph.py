@@ -39,6 +39,7 @@ from orchestrator.state import (
     StepStatus,
     checked,
 )
+from orchestrator.stream.telling import telling
 from tasks import listing, runs
 from tasks.batches import Owner
 from tasks.errors import InputError, SimrelayError
@@ -265,7 +266,7 @@ class Supervisor:
             self.finish,
         )
         for node in nodes:
-            graph.add_node(node.__name__, node)
+            graph.add_node(node.__name__, telling(node))
             graph.add_conditional_edges(node.__name__, self.next_node)
         graph.add_edge(START, "decide")
         return graph
