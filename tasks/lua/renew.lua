@@ -25,7 +25,7 @@ redis.call('ZADD', P .. 'leased', int(now + tonumber(ARGV[4])), id)
 if ARGV[5] ~= '' then
   put(job, { progress = ARGV[5] })
   redis.call('HSET', key, 'progress', ARGV[5])
-  if job.run ~= '' then tell_progress(job, key, ARGV[5], now) end
+  if (job.run or '') ~= '' then tell_progress(job, key, ARGV[5], now) end
 end
 if ARGV[6] ~= '' and ARGV[6] ~= job.checkpoint then
   local newest = tonumber(job.checkpoint_number or '-1')

@@ -14,7 +14,7 @@ PLACES = {"QUEUED": {"ready", "delayed", "offered"}, "RUNNING": {"leased"}}
 #: reads all keys in one call: rows of name, type and value
 DUMP = """
 local read = { hash = {'HGETALL'}, set = {'SMEMBERS'}, zset = {'ZRANGE', 0, -1, 'WITHSCORES'}, list = {'LRANGE', 0, -1},
-  string = {'GET'} }
+  string = {'GET'}, stream = {'XRANGE', '-', '+'} }
 local rows = {}
 for _, key in ipairs(redis.call('KEYS', ARGV[1] .. '*')) do
   local kind = redis.call('TYPE', key).ok
