@@ -24,7 +24,7 @@ EDGES: dict[str, tuple[str, ...]] = {
     ),
     "interpret": ("gate", "review", "dispatch", "advance", "await_batches", "finish"),
     "review": ("await_batches",),
-    "revise": ("gate", "dispatch", "interpret", "advance", "await_batches", "finish"),
+    "revise": ("gate", "dispatch", "interpret", "advance", "await_batches"),
     "finish": (END,),
 }
 
