@@ -57,7 +57,8 @@ def _begin(before: RunState, after: RunState) -> Iterator[Told]:
         withdrawn = old.status is StepStatus.RUNNING and (new is None or new.status is StepStatus.PENDING)
         if withdrawn:
             yield _agent_end(old, "withdrawn", None)
-    if after.plan.steps and _outline(before) != _outline(after):
+    # A run that begins with the plan of another one, or of an older version, has not told it yet.
+    if after.plan.steps and (not before.told or _outline(before) != _outline(after)):
         yield "plan", str(after.iteration), _plan(after)
 
 

@@ -61,7 +61,7 @@ def kinds(before: RunState, after: RunState) -> list[tuple[str, object]]:
 
 
 def test_nothing_is_told_of_no_change() -> None:
-    state = RunState(plan=PLAN, gates=(gate(),), answer="x", error="y")
+    state = RunState(told=1, plan=PLAN, gates=(gate(),), answer="x", error="y")
     assert events_of(state, state) == ()
     assert events_of(RunState(), RunState(history=["a line"])) == ()
 
@@ -78,8 +78,15 @@ def test_a_decision_is_told_before_its_plan() -> None:
     ]
 
 
+def test_a_run_that_begins_with_a_plan_tells_it_before_its_first_step() -> None:
+    begun = with_step(RunState(plan=PLAN), 1, status=StepStatus.DONE)
+    told = events_of(begun, with_step(begun, 2, status=StepStatus.DONE))
+    assert [e.kind for e in told] == ["plan", "agent_start", "agent_end"]
+    assert told[1].data["step"] == 2
+
+
 def test_a_step_without_jobs_starts_and_ends_at_once_with_its_finding() -> None:
-    before = RunState(plan=PLAN)
+    before = RunState(told=1, plan=PLAN)
     after = with_step(before, 1, status=StepStatus.DONE).model_copy(
         update={"findings": (Finding(step=1, agent="a", summary="found", stage="identified"),)}
     )
@@ -93,7 +100,7 @@ def test_a_step_without_jobs_starts_and_ends_at_once_with_its_finding() -> None:
 
 
 def test_a_step_with_jobs_starts_with_its_action_and_ends_later() -> None:
-    before = RunState(plan=PLAN)
+    before = RunState(told=1, plan=PLAN)
     running = with_step(before, 1, status=StepStatus.RUNNING, batches=(batch(),))
     again = with_step(running, 1, batches=(batch(), batch(2)))
     failed = with_step(again, 1, status=StepStatus.FAILED, error="why")
@@ -108,7 +115,7 @@ def test_a_step_with_jobs_starts_with_its_action_and_ends_later() -> None:
 
 
 def test_a_gate_is_told_when_it_opens_and_when_it_is_decided() -> None:
-    before = RunState(plan=PLAN)
+    before = RunState(told=1, plan=PLAN)
     opened = before.model_copy(update={"gates": (gate(),)})
     approved = before.model_copy(update={"gates": (gate(status=GateStatus.APPROVED, by="ana"),)})
     (asked,) = events_of(before, opened)
@@ -132,34 +139,34 @@ def test_a_question_is_told_when_it_is_asked_and_when_it_is_answered() -> None:
 
 
 def test_a_revision_tells_the_verdict_then_the_new_plan_then_its_steps_under_new_keys() -> None:
-    done = RunState(plan=PLAN, gates=(gate(kind=GateKind.REVIEW),))
+    done = RunState(told=1, plan=PLAN, gates=(gate(kind=GateKind.REVIEW),))
     done = with_step(with_step(done, 1, status=StepStatus.DONE), 2, status=StepStatus.DONE)
     heard = revise(done, 2, "again").model_copy(
         update={"gates": (gate(kind=GateKind.REVIEW, status=GateStatus.REVISED),)}
     )
     assert [e.kind for e in events_of(done, heard)] == ["approval", "plan"]
     again = with_step(heard, 2, status=StepStatus.DONE)
-    first = events_of(with_step(RunState(plan=PLAN), 1, status=StepStatus.DONE), done)
+    first = events_of(with_step(RunState(told=1, plan=PLAN), 1, status=StepStatus.DONE), done)
     (start, end) = events_of(heard.model_copy(update={"told": 7}), again)
     assert (start.data["iteration"], end.data["iteration"]) == (1, 1)
     assert not {start.key, end.key} & {e.key for e in first}
 
 
 def test_a_running_step_that_is_done_anew_ends_withdrawn_before_the_new_plan() -> None:
-    running = with_step(RunState(plan=PLAN), 1, status=StepStatus.RUNNING, batches=(batch(),))
+    running = with_step(RunState(told=1, plan=PLAN), 1, status=StepStatus.RUNNING, batches=(batch(),))
     end, plan = events_of(running, revise(running, 1, "again"))
     assert (end.kind, end.data["status"], end.data["iteration"]) == ("agent_end", "withdrawn", 0)
     assert (plan.kind, plan.data["iteration"]) == ("plan", 1)
 
 
 def test_a_failed_step_that_is_repaired_starts_again() -> None:
-    failed = with_step(RunState(plan=PLAN), 1, status=StepStatus.FAILED, error="x")
+    failed = with_step(RunState(told=1, plan=PLAN), 1, status=StepStatus.FAILED, error="x")
     repaired = with_step(failed, 1, status=StepStatus.RUNNING, error="", batches=(batch(),))
     assert [e.kind for e in events_of(failed, repaired)] == ["agent_start", "action"]
 
 
 def test_what_ends_a_run_comes_after_its_steps() -> None:
-    running = with_step(RunState(plan=PLAN), 3, status=StepStatus.RUNNING)
+    running = with_step(RunState(told=1, plan=PLAN), 3, status=StepStatus.RUNNING)
     after = with_step(running, 3, status=StepStatus.DONE).model_copy(update={"error": "half", "answer": "42"})
     assert kinds(running, after) == [("agent_end", 3), ("error", "half"), ("text_delta", "42")]
 
