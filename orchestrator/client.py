@@ -6,7 +6,9 @@ Everything that it sends may be sent twice, since ids are chosen here: so it tri
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -17,6 +19,7 @@ from pydantic import BaseModel, ValidationError
 
 from orchestrator import views
 from orchestrator.endpoint import live_endpoint
+from orchestrator.following import STREAM_TIMEOUT, follow_events
 from orchestrator.problems import BadInput, Problem
 from orchestrator.stack.secrets import API_TOKEN
 from orchestrator.stack.state import running
@@ -129,6 +132,14 @@ class Client:
     def answer_question(self, run: str, body: Mapping[str, Any]) -> views.Answered:
         """Answer a question of a run."""
         return self._post(f"/runs/{run}/answer", views.Answered, body)
+
+    def event_page(self, run: str, *, after: int = 0, limit: int = 1000) -> views.EventPage:
+        """Read the events of a run that follow a number."""
+        return self._get(f"/runs/{run}/events", views.EventPage, {"after": after, "limit": limit})
+
+    def events(self, run: str, *, after: int = 0) -> Iterator[views.EventView]:
+        """Give the events of a run that follow a number, as they happen, each once, until the run has ended."""
+        return follow_events(partial(self._stream, f"/runs/{run}/events"), after, self.patience_seconds)
 
     def agents(self) -> list[views.AgentView]:
         """List the agents."""
@@ -250,6 +261,16 @@ class Client:
                     raise _unreachable(error) from error
             time.sleep(pause)
             pause = min(pause * 2, _LONGEST_PAUSE_SECONDS)
+
+    @contextmanager
+    def _stream(self, path: str, after: int) -> Iterator[httpx.Response]:
+        """Open a stream of events that follow a number; raises what the service says is wrong."""
+        headers = {"Accept": "text/event-stream", "Last-Event-ID": str(after)}
+        with self._http.stream("GET", self.find() + path, headers=headers, timeout=STREAM_TIMEOUT) as answer:
+            if answer.is_error:
+                answer.read()
+                raise _read_error(answer)
+            yield answer
 
     def _send(self, method: str, url: str, query: Query, body: Mapping[str, Any] | Path | None) -> httpx.Response:
         """Send one request, with JSON or with a file's content."""

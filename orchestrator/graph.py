@@ -24,6 +24,7 @@ from orchestrator import gates, people, steps
 from orchestrator.agents.base import Agent, Context, JobResult, Work
 from orchestrator.apart import Apart
 from orchestrator.dispatch import dispatch
+from orchestrator.edges import edges_of, nodes_of
 from orchestrator.inputs import settle_sources
 from orchestrator.planning.asked import Asked, Planned
 from orchestrator.planning.cost import estimate
@@ -33,12 +34,14 @@ from orchestrator.state import (
     SUMMARY,
     Decision,
     GateKind,
+    Pipeline,
     Question,
     RunState,
     Step,
     StepStatus,
     checked,
 )
+from orchestrator.stream.telling import telling
 from tasks import listing, runs
 from tasks.batches import Owner
 from tasks.errors import InputError, SimrelayError
@@ -84,6 +87,8 @@ class Supervisor:
 
     async def decide(self, state: RunState) -> Update:
         """Decide what to do with the request, once; what only a person can say is asked for."""
+        if state.plan.steps:  # a run that takes up another one has its plan
+            return checked(history=["goes on with the plan of the run that it takes up"])
         answers = tuple(question for question in state.questions if question.answer)
         named = next((q.answer for q in reversed(answers) if q.id.startswith("route")), state.options.agent)
         asked = Asked(
@@ -246,8 +251,8 @@ class Supervisor:
             return "await_batches" if asking else "decide"
         if state.feedback:
             return "revise"
-        if gates.wanted(state, self.settings):
-            return "gate"
+        if wanted := gates.wanted(state, self.settings):
+            return "review" if wanted[0][0] is GateKind.REVIEW else "gate"
         if gates.dispatchable(state, self.settings):
             return "dispatch"
         if steps.uninterpreted(state.plan):
@@ -258,24 +263,13 @@ class Supervisor:
             return "await_batches"
         return "finish"
 
-    def graph(self) -> StateGraph[RunState]:
-        """Give the graph, still to be compiled with a saver."""
+    def graph(self, pipeline: Pipeline = Pipeline.LOOPED) -> StateGraph[RunState]:
+        """Give the graph, still to be compiled with a saver; of a pipeline with fewer edges to draw that one."""
         graph = StateGraph(RunState)
-        nodes = (
-            self.decide,
-            self.revise,
-            self.gate,
-            self.advance,
-            self.dispatch,
-            self.await_batches,
-            self.interpret,
-            self.finish,
-        )
-        for node in nodes:
-            graph.add_node(node.__name__, node)
-            graph.add_conditional_edges(node.__name__, self.next_node)
-        # A run that takes up another one begins in the middle.
-        graph.add_conditional_edges(START, self.next_node)
+        for name in nodes_of(pipeline):
+            graph.add_node(name, telling(self.gate if name == "review" else getattr(self, name)))
+            graph.add_conditional_edges(name, self.next_node, edges_of(name, pipeline))
+        graph.add_edge(START, "decide")
         return graph
 
     # ---- helpers

@@ -11,8 +11,10 @@ from orchestrator import checking
 from orchestrator.apart import Apart
 from orchestrator.checking import Checked, Offer
 from orchestrator.inputs import earlier_job, resolve_inputs
+from orchestrator.planning.asked import Asked
 from orchestrator.problems import BadInput, Problem
 from orchestrator.state import Options
+from orchestrator.stateless import Taken, Turn, take_turn
 from tasks import listing
 from tasks.errors import InputError, Refused
 from tasks.settings import Settings
@@ -72,6 +74,20 @@ class Intake:
             job["spec"] |= {"inputs": {SOURCE: source.file.model_dump()}, "label": source.label}
             job["source_job"] = source.job_id
         return planned
+
+    async def turn(self, asked: Asked, history: Sequence[Turn]) -> Taken:
+        """Take a turn of a conversation that nobody keeps.
+
+        Raises
+        ------
+        InputError
+            If the request cannot be used.
+        """
+        offer = await self.offer(wait_for_worker=True)
+        taken = await self._run(take_turn, asked, tuple(history), offer.engines, self.settings)
+        if isinstance(taken, Problem):
+            raise taken.error()
+        return taken
 
     async def check(self, jobs: Sequence[dict[str, Any]], *, wait_for_worker: bool = False) -> list[AnySpec]:
         """Check and complete all jobs of a batch.

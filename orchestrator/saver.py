@@ -8,7 +8,7 @@ thread id; a checkpoint also takes the inbox entries whose effect it holds out o
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -29,9 +29,11 @@ from langgraph.checkpoint.serde.types import INTERRUPT
 from langgraph.constants import START
 
 from orchestrator.migrations import migrate
-from orchestrator.serde import LosslessSerializer
+from orchestrator.serde import LosslessSerializer, lossless
+from orchestrator.state import Event
 from tasks import runs
 from tasks.errors import LeaseLost
+from tasks.events import NewEvent
 from tasks.faults import fault_point
 from tasks.runs import CheckpointWrite
 from tasks.store import AsyncStore
@@ -47,6 +49,12 @@ def run_config(run: str, epoch: int) -> RunnableConfig:
 
 def _text(value: Any) -> str:
     return orjson.dumps(value).decode()
+
+
+def _told(event: Event | Mapping[str, Any]) -> NewEvent:
+    """Give an event of the state as the store takes it; in a checkpoint that was read back it is a mapping."""
+    known = Event.model_validate(event)
+    return NewEvent(key=known.key, kind=known.kind, data=lossless(known.data, f"event {known.key}"))
 
 
 def _carried_forward(checkpoint: Checkpoint) -> Checkpoint:
@@ -156,6 +164,7 @@ class FencedSaver(AsyncRedisSaver):
             documents=((key, _text(document)),),
             pointers=((self._make_redis_checkpoint_latest_key(run, namespace), key),),
             acks=tuple(consumed),
+            events=tuple(_told(event) for event in checkpoint["channel_values"].get("events") or ()),
             checkpoint=(key, registry),
         )
         await self.store.run(runs.write_checkpoint(run, epoch, write))

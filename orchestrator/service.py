@@ -94,6 +94,7 @@ async def _serve(settings: Settings) -> None:
         view=holder.view,
         intake=Intake(settings, store, apart),
         token=secret(settings.home, API_TOKEN),
+        stopping=stop,
     )
     loops = (holder.run(stop), reconcile(store, celery, settings, stop), _stay(store, member, stop))
     try:

@@ -439,6 +439,8 @@ class RunState(BaseModel):
     stopped: str = ""
     #: told to those who watch, in the transaction that writes this checkpoint
     events: tuple[Event, ...] = ()
+    #: how many events states of this run have told; numbers their keys
+    told: int = 0
     #: entries of the run's inbox whose effect is in this checkpoint, and which leave the inbox with it
     consumed: tuple[str, ...] = ()
 

@@ -94,6 +94,28 @@ class Answered(View):
     state: str = ""
 
 
+class EventView(View):
+    """Something that a run told; of the kind ``lost``, without a number: how many are kept no longer, and the first
+    that is."""
+
+    run: str
+    sequence: int = 0
+    time: datetime | None = None
+    kind: str
+    data: dict[str, Any] = Field(default_factory=dict)
+
+
+class EventPage(View):
+    """Events that follow a number; after: where the next page begins; ended: there will be no more."""
+
+    run: str
+    events: tuple[EventView, ...] = ()
+    after: int = 0
+    first: int = 1
+    lost: int = 0
+    ended: bool = False
+
+
 class AgentView(View):
     """An agent: what it is for, what it can do, and with what."""
 

@@ -46,7 +46,7 @@ class RunState(StrEnum):
         return self in (RunState.SUCCEEDED, RunState.FAILED, RunState.CANCELLED)
 
 
-def _json(value: object) -> object:
+def read_json(value: object) -> object:
     """Read a field that holds JSON; empty: none."""
     if value in ("", None):
         return None
@@ -54,22 +54,22 @@ def _json(value: object) -> object:
 
 
 def _list(value: object) -> object:
-    read = _json(value)
+    read = read_json(value)
     return () if read is None or read == {} else read
 
 
-def _moment(value: object) -> object:
+def read_moment(value: object) -> object:
     """Read milliseconds since 1970 as a moment in UTC; empty: none."""
     if value in ("", None):
         return None
     return datetime.fromtimestamp(float(value) / 1000, UTC) if isinstance(value, str | int | float) else value
 
 
-Moment = Annotated[datetime | None, BeforeValidator(_moment)]
-JsonProgress = Annotated[Progress | None, BeforeValidator(_json)]
-JsonCheckpoint = Annotated[Checkpoint | None, BeforeValidator(_json)]
-JsonFailure = Annotated[Failure | None, BeforeValidator(_json)]
-JsonResult = Annotated[Result | None, BeforeValidator(_json)]
+Moment = Annotated[datetime | None, BeforeValidator(read_moment)]
+JsonProgress = Annotated[Progress | None, BeforeValidator(read_json)]
+JsonCheckpoint = Annotated[Checkpoint | None, BeforeValidator(read_json)]
+JsonFailure = Annotated[Failure | None, BeforeValidator(read_json)]
+JsonResult = Annotated[Result | None, BeforeValidator(read_json)]
 JsonCorrections = Annotated[tuple[Correction, ...], BeforeValidator(_list)]
 JsonArtifacts = Annotated[tuple[Artifact, ...], BeforeValidator(_list)]
 
@@ -97,7 +97,7 @@ class JobRecord(Record):
     cores: int = 1
     memory_mb: int = 0
     walltime_seconds: int = 0
-    spec: Annotated[dict[str, Any], BeforeValidator(_json)]
+    spec: Annotated[dict[str, Any], BeforeValidator(read_json)]
     #: the one set it stands in: ready, delayed, offered, leased, or none
     place: str = ""
     #: newest attempt; 0: none yet
@@ -188,7 +188,9 @@ class RunRecord(Record):
     answer: str = ""
     #: ids of LangGraph's interrupts that it waited in when it was claimed
     interrupts: Annotated[tuple[str, ...], BeforeValidator(_list)] = ()
-    options: Annotated[dict[str, Any], BeforeValidator(lambda value: _json(value) or {})] = Field(default_factory=dict)
+    options: Annotated[dict[str, Any], BeforeValidator(lambda value: read_json(value) or {})] = Field(
+        default_factory=dict
+    )
     #: the ended run whose last checkpoint this one began from; empty: it began anew
     retry_of: str = ""
     created: Moment = Field(default=None, alias="created_ms")

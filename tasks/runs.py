@@ -10,6 +10,7 @@ from typing import Any
 
 from tasks.batches import MEMORY_SHARE, memory_short
 from tasks.errors import Conflict, LeaseLost, NotFound
+from tasks.events import NewEvent
 from tasks.records import InboxEntry, RunRecord, RunState
 from tasks.scripts import Call, Reply, call
 from tasks.settings import Settings
@@ -200,6 +201,8 @@ class CheckpointWrite:
     members: tuple[tuple[str, int, str], ...] = ()
     #: inbox entries whose effect is in it
     acks: tuple[str, ...] = ()
+    #: what is told with it to those who watch the run
+    events: tuple[NewEvent, ...] = ()
     #: of a checkpoint: its key, and the key of its registry of pending writes; of pending writes: empty
     checkpoint: tuple[str, ...] = ()
 
@@ -223,6 +226,7 @@ def write_checkpoint(run: str, epoch: int, what: CheckpointWrite) -> Call[None]:
         "pointers": what.pointers,
         "members": what.members,
         "acks": what.acks,
+        "events": [event.row() for event in what.events],
         "checkpoint": json.dumps(what.checkpoint) if what.checkpoint else "",
     }
     return call("checkpoint_put", run, epoch, json.dumps(todo), read=read)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, cast
 
 from fastapi import Depends, Request
@@ -28,6 +29,8 @@ class Api:
         Gives the newest checkpointed state of a run.
     token
         What every caller has to show.
+    stopping
+        Set when the service stops, which ends what is streamed.
     """
 
     settings: Settings
@@ -35,6 +38,7 @@ class Api:
     view: Callable[[str], Awaitable[RunState]]
     intake: Intake
     token: str
+    stopping: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class Unauthorised(SimrelayError):

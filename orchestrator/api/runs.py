@@ -26,7 +26,7 @@ async def create(body: NewRun, api: Context) -> dict[str, Any]:
     """Make a run, or attach to the unfinished one for the same request; it is planned before anything is queued."""
     existing = await api.store.run(listing.run(body.id))
     if not existing or body.dry_run:
-        _check_options(body.options)
+        check_options(body.options)
         preview = await api.intake.preview(
             body.request, body.owner, wait_for_worker=body.wait_for_worker, options=body.options
         )
@@ -109,7 +109,8 @@ async def answer(run_id: Id, body: Answer, api: Context) -> dict[str, str]:
     return {"run": run_id, "answer": said, "state": (await _record(run_id, api)).state}
 
 
-def _check_options(options: Options) -> None:
+def check_options(options: Options) -> None:
+    """Refuse agents that nobody can ask, and a named one that is not allowed; raises InputError."""
     for name in filter(None, (options.agent, *options.agents)):
         if name not in AGENTS or name == SUMMARY:
             known = ", ".join(agent for agent in AGENTS if agent != SUMMARY)

@@ -261,6 +261,20 @@ def _print_events(view: RunView) -> None:
         print_table(("the run's own account",), ((line,) for line in view.state.history))
 
 
+@app.command("events")
+def list_events(
+    run: RunId,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the run has ended.")] = False,
+    after: Annotated[int, typer.Option(min=0, help="Only what follows this number.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print each event as one line of JSON.")] = False,
+) -> None:
+    """Print what happened to a run, in order: its plan, steps, jobs, approvals and end."""
+    from orchestrator.cli.events import print_events
+
+    with _detaching(run):
+        print_events(run, after, follow, as_json)
+
+
 @app.command()
 def attach(run: RunId, as_json: Json = False) -> None:
     """Watch a run until it ends, and print its answer."""

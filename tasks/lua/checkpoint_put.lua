@@ -1,8 +1,8 @@
 #!lua flags=allow-oom
 -- Write a checkpoint of LangGraph and its pointer, or pending writes, in one transaction that checks the run's epoch;
--- inbox entries whose effect it holds leave the inbox here and nowhere else (DESIGN, rule 4).
+-- inbox entries whose effect it holds leave the inbox here and nowhere else (DESIGN, rule 4), and its events are told.
 -- ARGV: run, epoch, JSON {documents: [[key, json]], merges: [[key, json]], pointers: [[key, value]],
---       members: [[key, score, member]], acks: [entry id],
+--       members: [[key, score, member]], acks: [entry id], events: [[key, kind, data JSON]],
 --       checkpoint: '' for pending writes, else JSON [its key, the key of its registry of pending writes]}.
 -- Answers: ok, fenced.
 local id = ARGV[1]
@@ -19,6 +19,7 @@ if todo.checkpoint ~= '' then
     redis.call('ZADD', known, redis.call('HINCRBY', P .. 'run:' .. id, 'checkpoints', 1), todo.checkpoint)
   end
 end
+append_once(id, todo.events, now_ms())
 local inbox = P .. 'run:' .. id .. ':inbox'
 local gone = {}
 for _, ack in ipairs(todo.acks) do gone[ack] = true end

@@ -30,6 +30,9 @@
 --   sweep                        set: cancelled batches that may still have jobs to be ended
 --   run:<id>                     hash: the run's record; run:<id>:inbox list of JSON entries, each with an id
 --   run:<id>:seen                set: ids of all entries ever posted, so that a repeated post changes nothing
+--   run:<id>:events              stream <sequence>-0 -> kind, at, data: what the run tells those who watch it, capped;
+--                                `events` of run:<id> is the newest sequence number
+--   run:<id>:told                set: keys of events that were told, so that each is told once; gone when the run ends
 --   runs, owner-runs:<owner>, runs:state:<STATE>, runs:ready, runs:leased
 --                                sorted sets run -> sequence, sequence, sequence, ready since, leased until
 --   wake                         channel: ids of runs that became ready
@@ -86,11 +89,36 @@ local function reply(answer, more)
   return cjson.encode(more)
 end
 
+-- ---- events of runs, for those who watch
+
+-- The newest events that are kept of a run, or a few more.
+local EVENTS_KEPT = 10000
+
+-- Number an event and store it; a run that has ended has nothing more to tell. `data` is JSON as it was given.
+local function append_event(run, kind, data, now)
+  local key = P .. 'run:' .. run
+  local state = redis.call('HGET', key, 'state')
+  if not state or ENDED[state] then return end
+  local id = int(redis.call('HINCRBY', key, 'events', 1)) .. '-0'
+  redis.call('XADD', key .. ':events', 'MAXLEN', '~', EVENTS_KEPT, id, 'kind', kind, 'at', int(now), 'data', data)
+end
+
+-- The same, but once for each key; `rows` are {key, kind, data}.
+local function append_once(run, rows, now)
+  for _, row in ipairs(rows) do
+    if redis.call('SADD', P .. 'run:' .. run .. ':told', row[1]) == 1 then append_event(run, row[2], row[3], now) end
+  end
+end
+
 local function set_state(job, state, now)
   if job.state == state then return end
   if job.state then redis.call('ZREM', P .. 'state:' .. job.state, job.id) end
   redis.call('ZADD', P .. 'state:' .. state, job.sequence, job.id)
   put(job, { state = state, changed_ms = int(now) })
+  if (job.run or '') ~= '' then
+    local data = { job = job.id, label = job.label, state = state, attempt = tonumber(job.attempt) }
+    append_event(job.run, 'job', cjson.encode(data), now)
+  end
   if ENDED[state] then redis.call('ZREM', P .. 'queue:' .. job.queue, job.id) end
 end
 

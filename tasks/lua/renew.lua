@@ -4,6 +4,17 @@
 --       last lines of output or '', JSON of all corrections or '',
 --       JSON of the checkpoint that it began from although it is not the newest, 'scratch' for none, or ''.
 -- Answers: ok, cancel, yield, fenced.
+-- How often those who watch a run are told at most how far one of its jobs is.
+local TELL_AGAIN_MS = 5000
+
+local function tell_progress(job, attempt, progress, now)
+  local before, text = unpack(redis.call('HMGET', attempt, 'told_ms', 'told'))
+  if now - tonumber(before or '0') < TELL_AGAIN_MS or progress == text then return end
+  redis.call('HSET', attempt, 'told_ms', int(now), 'told', progress)
+  local head = cjson.encode({ job = job.id, label = job.label, attempt = tonumber(job.attempt) })
+  append_event(job.run, 'progress', string.sub(head, 1, -2) .. ',"progress":' .. progress .. '}', now)
+end
+
 local id, n = ARGV[1], ARGV[2]
 local job, now = get_job(id), now_ms()
 local key = P .. 'attempt:' .. id .. ':' .. n
@@ -14,6 +25,7 @@ redis.call('ZADD', P .. 'leased', int(now + tonumber(ARGV[4])), id)
 if ARGV[5] ~= '' then
   put(job, { progress = ARGV[5] })
   redis.call('HSET', key, 'progress', ARGV[5])
+  if (job.run or '') ~= '' then tell_progress(job, key, ARGV[5], now) end
 end
 if ARGV[6] ~= '' and ARGV[6] ~= job.checkpoint then
   local newest = tonumber(job.checkpoint_number or '-1')

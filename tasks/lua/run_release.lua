@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
 -- Let go of a run: it waits, or has ended. Refused while there is something for it (DESIGN, rule 5).
--- Every end but SUCCEEDED marks its open batches cancelled in the same script (rule 6).
+-- Every end but SUCCEEDED marks its open batches cancelled in the same script (rule 6). Every end is told: last, and once.
 -- ARGV: run, epoch, state, JSON list of awaited batches, JSON fields.
 -- Answers: ok, fenced, refused {why}.
 local id, state, now = ARGV[1], ARGV[3], now_ms()
@@ -18,7 +18,10 @@ elseif ENDED[state] then
     if state == 'SUCCEEDED' and not batch_complete(batch) then return reply('refused', { why = batch }) end
     if state ~= 'SUCCEEDED' then mark_cancelled(batch) end
   end
-  redis.call('DEL', inbox)
+  redis.call('DEL', inbox, P .. 'run:' .. id .. ':told')
+  local fields = cjson.decode(ARGV[5])
+  local data = { state = state, error = fields.error or '', answer = fields.answer or '' }
+  append_event(id, 'done', cjson.encode(data), now)
 end
 local sequence = redis.call('HGET', P .. 'run:' .. id, 'sequence')
 redis.call('ZREM', P .. 'runs:leased', id)

@@ -14,7 +14,7 @@ PLACES = {"QUEUED": {"ready", "delayed", "offered"}, "RUNNING": {"leased"}}
 #: reads all keys in one call: rows of name, type and value
 DUMP = """
 local read = { hash = {'HGETALL'}, set = {'SMEMBERS'}, zset = {'ZRANGE', 0, -1, 'WITHSCORES'}, list = {'LRANGE', 0, -1},
-  string = {'GET'} }
+  string = {'GET'}, stream = {'XRANGE', '-', '+'} }
 local rows = {}
 for _, key in ipairs(redis.call('KEYS', ARGV[1] .. '*')) do
   local kind = redis.call('TYPE', key).ok
@@ -73,6 +73,7 @@ def check(dump: Dump) -> None:
     check_attempts(dump, jobs)
     check_batches(dump, jobs)
     check_runs(dump)
+    check_events(dump)
     check_members(dump)
 
 
@@ -190,6 +191,19 @@ def check_runs(dump: Dump) -> None:
         assert not inbox or row["state"] in ("QUEUED", "ACTIVE")
     assert {key: dump.members(key) for key in dump.keys("runs:state:")} == dict(expected)
     assert (dump.members("runs:ready"), dump.members("runs:leased")) == (ready, leased)
+
+
+def check_events(dump: Dump) -> None:
+    """The events of a run have no gaps and no doubles, and whoever has ended has said so last, and keeps no keys."""
+    for name, run in dump.records("run").items():
+        numbers = [int(row[0].partition("-")[0]) for row in dump.values.get(f"run:{name}:events", ())]
+        newest = int(run.get("events", 0))
+        assert numbers == list(range(newest - len(numbers) + 1, newest + 1)), name
+        kinds = [row[1][row[1].index("kind") + 1] for row in dump.values.get(f"run:{name}:events", ())]
+        assert "done" not in kinds[:-1], name
+        if kinds and run["state"] in ENDED:
+            assert kinds[-1] == "done", name
+            assert f"run:{name}:told" not in dump.values, name
 
 
 def check_members(dump: Dump) -> None:

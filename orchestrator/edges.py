@@ -1,0 +1,41 @@
+"""The edges of the graph: from each node, those that can come next. ``Supervisor.next_node`` chooses among them.
+
+The graph is compiled with this table, so what is drawn is what can happen, and a way that is not in it is a mistake
+that fails the run at once. Steps run side by side, so a node may come next for the sake of another step than the one
+that was just looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from langgraph.graph import END
+
+from orchestrator.state import Pipeline
+
+EDGES: dict[str, tuple[str, ...]] = {
+    "decide": ("gate", "review", "revise", "advance", "await_batches", "finish"),
+    "gate": ("dispatch", "interpret", "advance", "await_batches"),
+    "advance": ("gate", "review", "dispatch", "advance", "await_batches", "finish"),
+    "dispatch": ("interpret", "advance", "await_batches"),
+    "await_batches": (
+        *("decide", "revise", "gate", "review", "dispatch", "interpret", "advance"),
+        *("await_batches", "finish"),
+    ),
+    "interpret": ("gate", "review", "dispatch", "advance", "await_batches", "finish"),
+    "review": ("await_batches",),
+    "revise": ("gate", "dispatch", "interpret", "advance", "await_batches"),
+    "finish": (END,),
+}
+
+
+def nodes_of(pipeline: Pipeline) -> tuple[str, ...]:
+    """Give the nodes that a run of a pipeline can come to; a looped one to all there are."""
+    return tuple(node for node in EDGES if node != "review" or pipeline is Pipeline.LOOPED)
+
+
+def edges_of(node: str, pipeline: Pipeline) -> dict[Hashable, str]:
+    """Give where a node can lead to; in a short pipeline no plan waits for its approval."""
+    nodes = (*nodes_of(pipeline), END)
+    without = {("decide", "gate")} if pipeline is Pipeline.SHORT else set()
+    return {target: target for target in EDGES[node] if target in nodes and (node, target) not in without}
