@@ -27,6 +27,7 @@ Point = Literal[
     "outcome_written",
     "after_post",
     "node_start",
+    "recovery_decided",
     "before_checkpoint",
     "before_release",
     "after_release",

@@ -44,7 +44,9 @@ class Geometry:
         return f"ETKDGv3 + {self.force_field}" if self.force_field else "ETKDGv3, no force field"
 
 
-def embed(smiles: str, field: str = "molecule.smiles", max_atoms: int = DEFAULT_MAX_ATOMS) -> Geometry:
+def embed(
+    smiles: str, field: str = "molecule.smiles", max_atoms: int = DEFAULT_MAX_ATOMS, seed: int = SEED
+) -> Geometry:
     """Make a 3D structure: ETKDGv3 with a fixed seed, then MMFF94s, the lowest of ten conformers.
 
     Sources: ETKDGv3, Wang, Witek, Landrum, Riniker, J. Chem. Inf. Model. 60 (2020) 2044; MMFF94s, Halgren, J. Comput.
@@ -60,7 +62,7 @@ def embed(smiles: str, field: str = "molecule.smiles", max_atoms: int = DEFAULT_
     mol = Chem.AddHs(Chem.MolFromSmiles(text))
     count = _CONFORMERS if 1 < mol.GetNumAtoms() <= _CONFORMERS_UP_TO_ATOMS else 1
     parameters: Any = rdDistGeom.ETKDGv3()
-    parameters.randomSeed = SEED
+    parameters.randomSeed = seed
     parameters.numThreads = 1
     found = list(rdDistGeom.EmbedMultipleConfs(mol, count, parameters))
     if not found:
@@ -72,7 +74,7 @@ def embed(smiles: str, field: str = "molecule.smiles", max_atoms: int = DEFAULT_
     positions = mol.GetConformer(best).GetPositions()
     atoms = [Atom(a.GetSymbol(), *map(float, positions[a.GetIdx()])) for a in mol.GetAtoms()]
     made = Geometry(xyz="", force_field=force_field, conformers=len(found))
-    xyz = write_xyz(atoms, f"{text} ({made.method}, seed {SEED})")
+    xyz = write_xyz(atoms, f"{text} ({made.method}, seed {seed})")
     return Geometry(xyz=xyz, force_field=force_field, conformers=len(found))
 
 

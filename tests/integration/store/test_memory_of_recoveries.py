@@ -1,4 +1,4 @@
-"""Episodes and policy in the store, on both kinds of server: judged once, revoked for good, promoted when they agree."""
+"""Episodes and policy in the store, on both kinds of server: judged once, revoked for good, promoted if agreed."""
 
 from __future__ import annotations
 
