@@ -27,6 +27,7 @@ Point = Literal[
     "outcome_written",
     "after_post",
     "node_start",
+    "recovery_judged",
     "recovery_decided",
     "before_checkpoint",
     "before_release",

@@ -16,7 +16,8 @@ from tasks.workspace import write_artifact
 def plan_counting(asked: Asked) -> Planned:
     """Plan `count JOBS times to STEPS pausing SECONDS, ROUNDS rounds`, several of them apart by a semicolon.
 
-    `count after a question` asks first.
+    `count after a question` asks first. `stumble JOBS times to STEPS …` fails until it was started so often; of several
+    jobs only the first does.
     """
     text = asked.text
     if "question" in text and not asked.agent:
@@ -42,7 +43,10 @@ class CountingAgent(Agent):
         spec = {"program": "countdown", "parameters": {"steps": int(steps), "pause": pause}}
         if steps == 0:
             spec = {"program": "nothing"}
-        return Work(specs=tuple(parse_spec(spec) for _ in range(int(jobs))))
+        specs = [spec] * int(jobs)
+        if step.description.strip().startswith("stumble"):
+            specs[0] = {"program": "stumble", "parameters": {"steps": int(steps)}}
+        return Work(specs=tuple(parse_spec(spec) for spec in specs))
 
     def interpret(self, step: Step, context: Context, results: Sequence[JobResult]) -> Work:
         rounds = int(re.findall(r"[\d.]+", step.description)[3])

@@ -39,6 +39,7 @@ _SMALLER = {
 }  # fmt: skip
 #: what is taken where no smaller basis set is
 _COARSEST = "GFN2-xTB"
+_SMALLER_BASIS, _TIGHT_BINDING = "smaller_basis", "tight_binding"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,25 +137,18 @@ def coarser_method(failed: Failed, means: Means, wanted: Parameters) -> Change |
     if not isinstance(spec, QuantumSpec) or find_method(spec.method).family is Family.TIGHT_BINDING:
         return None
     smaller = _SMALLER.get(spec.basis or "")
-    method, basis = (spec.method, smaller) if smaller else (_COARSEST, None)
-    if "method" in wanted:
-        method, basis = str(wanted["method"]), str(wanted.get("basis", "")) or None
-    changes: dict[str, Any] = {"method": method, "basis": basis}
-    tag = f"@{spec.tag}" if spec.tag else ""
-    if find_method(method).family is Family.TIGHT_BINDING:
-        if f"xtb{tag}" not in means.offered:
+    step = _TIGHT_BINDING if wanted.get("step") == _TIGHT_BINDING or not smaller else _SMALLER_BASIS
+    changes: dict[str, Any] = {"basis": smaller}
+    if step == _TIGHT_BINDING:
+        if (f"xtb@{spec.tag}" if spec.tag else "xtb") not in means.offered:
             return None
         model = "ALPB" if spec.solvent else None
-        changes |= {"basis": None, "dispersion": None, "solvent_model": model, "engine": "xtb"}
-    elif basis == spec.basis and method == spec.method:
-        return None
+        changes = {"method": _COARSEST, "basis": None, "dispersion": None, "solvent_model": model, "engine": "xtb"}
     coarser = _with(spec, **changes)
     now, before = level_words(coarser), level_words(spec)
-    parameters: Parameters = {"method": method}
-    if basis:
-        parameters["basis"] = basis
     consequence = f"computed with {now} instead of {before}: do not compare its numbers with any at {before}"
-    return Change(spec=coarser, parameters=parameters, consequence=consequence)
+    # Which basis set that is depends on the job, so that what is remembered of one holds for another.
+    return Change(spec=coarser, parameters={"step": step}, consequence=consequence)
 
 
 #: what each action that makes jobs does; ``skip`` and ``ask`` make none

@@ -34,6 +34,7 @@ from orchestrator.recovery.select import Choice, Proposal, choose, diagnose, rem
 from orchestrator.recovery.validate import Repaired, validate
 from orchestrator.state import Dispatched, Pipeline, Question, RunState, Step, StepStatus
 from tasks import listing, memory
+from tasks.faults import fault_point
 from tasks.listing import Page
 from tasks.memory import EpisodeStatus
 from tasks.records import JobRecord, JobState
@@ -125,6 +126,7 @@ class Recoverer:
                 await self.store.run(
                     memory.put_episode(recovery.episode, epoch, recovery.signature, content, word, trust)
                 )
+            fault_point("recovery_judged")
             log.info("recovery_judged", run=state.run_id, episode=recovery.episode, status=after.status.value)
             state = _with(state, recovery, after, f"step {step.number}: {recovery.action} {after.status.value}")
         return state
