@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from orchestrator.cli import agent, batch, changes, engine, file, run, stack, worker
+from orchestrator.cli import agent, batch, changes, engine, file, memory, policy, run, stack, worker
 from orchestrator.cli.service import orchestrator, schema
 
 app = typer.Typer(help="Requests, jobs, batches and the local stack.", no_args_is_help=True)
@@ -15,6 +15,8 @@ app.add_typer(file.app, name="file")
 app.add_typer(worker.app, name="worker")
 app.add_typer(engine.app, name="engine")
 app.add_typer(agent.app, name="agent")
+app.add_typer(memory.app, name="memory")
+app.add_typer(policy.app, name="policy")
 app.command()(stack.up)
 app.command()(stack.down)
 app.command()(stack.status)

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
-from tasks.errors import LeaseLost, NotFound, Refused
+from tasks.errors import Conflict, LeaseLost, NotFound
 from tasks.listing import MOST_LOOKED_AT, Page
 from tasks.records import Moment, Record
 from tasks.results import Value
@@ -131,7 +131,7 @@ def put_episode(
     ------
     LeaseLost
         If the run is no longer held under this epoch.
-    Refused
+    Conflict
         If it has another verdict already.
     """
     row = {
@@ -147,7 +147,7 @@ def put_episode(
         if reply.answer == "fenced":
             raise LeaseLost(f"run {content.run} is held under a newer epoch, or has ended")
         if reply.answer == "refused" and reply.details["status"] != EpisodeStatus.REVOKED:
-            raise Refused(f"episode {episode} is {reply.details['status']} already")
+            raise Conflict(f"episode {episode} is {reply.details['status']} already")
         return reply.answer
 
     return call("episode_put", content.run, epoch, episode, status.value, json.dumps(row), read=read)
@@ -258,13 +258,13 @@ def promote(signature: str, rule: Rule, by: str) -> Call[int]:
 
     Raises
     ------
-    Refused
+    Conflict
         If they are no verified successes of that action, or of fewer than two runs.
     """
 
     def read(reply: Reply) -> int:
         if reply.answer == "refused":
-            raise Refused(f"{signature}: {reply.details['why']}")
+            raise Conflict(f"{signature}: {reply.details['why']}")
         return int(reply.details["version"])
 
     row = canonical_json(rule.model_dump(mode="json"))

@@ -8,7 +8,7 @@ from orchestrator.recovery.actions import MAKERS
 from orchestrator.recovery.episodes import why_not
 from orchestrator.recovery.select import Proposal
 from tasks import memory
-from tasks.errors import Refused
+from tasks.errors import Conflict
 from tasks.memory import MIN_SUPPORT, Episode, EpisodeStatus, Rule
 from tasks.specs import canonical_json
 from tasks.store import AsyncStore
@@ -40,7 +40,7 @@ async def promote(store: AsyncStore, signature: str, by: str, min_trust: float) 
 
     Raises
     ------
-    Refused
+    Conflict
         If they do not agree on one allowed action, or are of fewer than two runs.
     """
     page = await store.run(memory.episodes(signature=signature, status=EpisodeStatus.VERIFIED_SUCCESS, count=_MOST))
@@ -50,17 +50,17 @@ async def promote(store: AsyncStore, signature: str, by: str, min_trust: float) 
             agreeing[episode.action, canonical_json(episode.content.parameters)].append(episode)
     if len({action for action, _ in agreeing}) > 1:
         actions = ", ".join(sorted({action for action, _ in agreeing}))
-        raise Refused(f"{signature}: its verified successes do not agree: {actions}; revoke what does not hold")
+        raise Conflict(f"{signature}: its verified successes do not agree: {actions}; revoke what does not hold")
     ranked = sorted(agreeing.values(), key=lambda rows: -len({row.run for row in rows}))
     runs = len({row.run for row in ranked[0]}) if ranked else 0
     if runs < MIN_SUPPORT:
-        raise Refused(
+        raise Conflict(
             f"{signature}: {runs} independent verified successes that agree, and {MIN_SUPPORT} are needed"
             " (see `simrelay memory list`)"
         )
     first = ranked[0][0]
     if first.action not in MAKERS:
-        raise Refused(f"{signature}: {first.action} is no action that is allowed")
+        raise Conflict(f"{signature}: {first.action} is no action that is allowed")
     episodes = tuple(sorted(row.id for row in ranked[0]))
     rule = Rule(action=first.action, parameters=first.content.parameters, episodes=episodes)
     return await store.run(memory.promote(signature, rule, by)), rule

@@ -6,7 +6,7 @@ import pytest
 
 from orchestrator.stack.redis_server import RedisServer
 from tasks import memory
-from tasks.errors import LeaseLost, NotFound, Refused
+from tasks.errors import Conflict, LeaseLost, NotFound
 from tasks.memory import Check, Content, Episode, EpisodeStatus, Rule, Scope
 from tests.integration.store.world import World
 
@@ -49,7 +49,7 @@ def test_an_episode_is_recorded_once_and_judged_once(world: World) -> None:
     judged = content("a", checks=(Check(name="succeeded", passed=True),))
     verdict = memory.put_episode("a-s2-r2", held.epoch, SIGNATURE, judged, SUCCESS, 0.9)
     assert [world.store.run(verdict), world.store.run(verdict)] == ["ok", "same"]
-    with pytest.raises(Refused):
+    with pytest.raises(Conflict):
         world.store.run(memory.put_episode("a-s2-r2", held.epoch, SIGNATURE, judged, FAILURE))
     episode = read(world, "a-s2-r2")
     assert (episode.status, episode.trust, episode.content, episode.intact) == (SUCCESS, 0.9, judged, True)
@@ -86,7 +86,7 @@ def test_a_rule_needs_two_verified_successes_of_different_runs_that_agree(world:
     other = record(world, "b")
     failed, different = record(world, "c", FAILURE), record(world, "d", action="more_resources")
     for bad in ((one,), (one, one), (one, failed), (one, different), (one, "nothing")):
-        with pytest.raises(Refused):
+        with pytest.raises(Conflict):
             world.store.run(memory.promote(SIGNATURE, Rule(action="other_engine", episodes=bad), "ana"))
     rule = Rule(action="other_engine", parameters={"engine": "orca"}, episodes=(one, other))
     assert [world.store.run(memory.promote(SIGNATURE, rule, "ana")) for _ in range(2)] == [1, 1]
