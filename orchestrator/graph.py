@@ -225,10 +225,16 @@ class Supervisor:
     async def recover(self, state: RunState, config: RunnableConfig) -> Update:
         """Do something about failed jobs: judge what was tried, try what is next, or ask a person."""
         fault_point("node_start")
-        recoverer = Recoverer(settings=self.settings, store=self.store, apart=self.apart)
+        offered = frozenset((await self.store.run(listing.declared())).keys())
+
+        async def begin(there: RunState, step: Step) -> Work:
+            return await self.apart.run(_plan_jobs, self.agents[step.agent], step, self._context(there, offered))
+
+        recoverer = Recoverer(settings=self.settings, store=self.store, apart=self.apart, begin=begin)
         after = await recoverer.recover(state, config["configurable"]["epoch"], self._folder(state))
         lines = after.history[len(state.history) :]
-        update = checked(plan=after.plan, recoveries=after.recoveries, questions=after.questions, history=lines)
+        changed = {name: getattr(after, name) for name in ("plan", "recoveries", "questions", "species")}
+        update = checked(history=lines, **changed)
         fault_point("recovery_decided")
         return self._with_plan_file(state, update)
 
@@ -323,7 +329,8 @@ class Supervisor:
         return checked(questions=(*state.questions, question), history=[line], **changes)
 
     def _apply(self, state: RunState, works: Mapping[int, Work]) -> Update:
-        return steps.apply(state, works, self._folder(state), self.settings.workspace)
+        recovers = self.settings.recovery != "off"
+        return steps.apply(state, works, self._folder(state), self.settings.workspace, recovers=recovers)
 
     def _with_plan_file(self, state: RunState, update: Update) -> Update:
         steps.write_plan_file(state.model_copy(update=update), self._folder(state), self.settings.workspace)

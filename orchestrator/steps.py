@@ -44,6 +44,11 @@ def uninterpreted(plan: Plan) -> list[tuple[Step, Dispatched]]:
     return [(s, b) for s, b in _batches(plan) if b.complete and not b.interpreted and b.trouble != "open"]
 
 
+def refused(plan: Plan) -> list[Step]:
+    """Give the steps whose agent could not use what it was given, and that recovery is to look at."""
+    return [step for step in plan.steps if step.status is StepStatus.FAILED and step.trouble == "open"]
+
+
 def troubled(plan: Plan) -> list[tuple[Step, Dispatched]]:
     """Give the complete batches with failed jobs, or made in place of such, that recovery is to look at."""
     return [(step, batch) for step, batch in _batches(plan) if batch.complete and batch.trouble == "open"]
@@ -110,8 +115,13 @@ def _job(row: dict[str, Any]) -> NewJob:
     return NewJob(id=row["id"], spec=parse_spec(row["spec"]), **dict(restart))
 
 
-def apply(state: RunState, works: Mapping[int, Work], folder: Path, workspace: Path) -> dict[str, Any]:
-    """Give the update that the works of some steps make: rounds frozen, findings kept, statuses set."""
+def apply(
+    state: RunState, works: Mapping[int, Work], folder: Path, workspace: Path, *, recovers: bool = False
+) -> dict[str, Any]:
+    """Give the update that the works of some steps make: rounds frozen, findings kept, statuses set.
+
+    ``recovers``: recovery looks at a step that its agent refused before what depends on it is skipped.
+    """
     plan, findings, species, history = state.plan, list(state.findings), state.species, []
     for number, work in works.items():
         step = plan.step(number)
@@ -124,7 +134,10 @@ def apply(state: RunState, works: Mapping[int, Work], folder: Path, workspace: P
             step = step.model_copy(update={"status": StepStatus.RUNNING, "batches": (*step.batches, batch)})
             history.append(f"step {number}: {len(work.specs)} jobs frozen as {batch.batch_id}")
         elif work.error:
-            step = step.model_copy(update={"status": StepStatus.FAILED, "error": work.error})
+            # Of failed jobs it has made what it could by now.
+            looked = step.status is StepStatus.RUNNING and step.batches[-1].trouble == "settled"
+            trouble = "open" if recovers and not looked else "settled"
+            step = step.model_copy(update={"status": StepStatus.FAILED, "error": work.error, "trouble": trouble})
             history.append(f"step {number} failed: {work.error}")
         else:
             step = step.model_copy(update={"status": StepStatus.DONE})

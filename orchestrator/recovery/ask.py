@@ -10,7 +10,7 @@ from orchestrator.recovery.classify import FailureEvent
 from orchestrator.recovery.record import Action, Recovery, RecoveryStatus
 from orchestrator.state import Candidate, Question, Step
 
-GIVE_UP = "give_up"
+GIVE_UP, AGAIN = "give_up", "again"
 #: failed jobs and lines of evidence that a question shows
 _MOST_SHOWN = 5
 

@@ -30,6 +30,7 @@ from orchestrator.recovery.classify import (
     own_rounds,
 )
 from orchestrator.recovery.record import KEPT_JOBS, Action, Recovery, RecoveryStatus
+from orchestrator.recovery.refused import Begin, RefusedSteps
 from orchestrator.recovery.select import Choice, Proposal, choose, diagnose, remaining, tried_for
 from orchestrator.recovery.validate import Repaired, validate
 from orchestrator.state import Dispatched, Pipeline, Question, RunState, Step, StepStatus
@@ -44,10 +45,11 @@ from tasks.store import AsyncStore
 log = structlog.get_logger()
 
 
-def pending(state: RunState) -> list[tuple[Step, Dispatched]]:
-    """Give the batches that recovery has something to do about; not those that a person is asked about."""
+def pending(state: RunState) -> list[Step]:
+    """Give the steps that recovery has something to do about; not those that a person is asked about."""
     asked = {q.step for q in state.questions if q.asked_by == "recovery" and q.open}
-    return [(step, batch) for step, batch in steps.troubled(state.plan) if step.number not in asked]
+    found = [*(step for step, _ in steps.troubled(state.plan)), *steps.refused(state.plan)]
+    return [step for step in found if step.number not in asked]
 
 
 def is_trouble(batch: Dispatched, records: Sequence[JobRecord], settings: Settings) -> bool:
@@ -81,15 +83,22 @@ class Recoverer:
     ----------
     apart
         Where actions are made and judged, since both may hold the processor.
+    begin
+        Has a step's agent plan its jobs in some state; nothing of it is submitted.
     """
 
     settings: Settings
     store: AsyncStore
     apart: Apart
+    begin: Begin
 
     async def recover(self, state: RunState, epoch: int, folder: Path) -> RunState:
         """Give the state after one move for every step that is in trouble."""
-        for step, _ in pending(state):
+        refused = RefusedSteps(settings=self.settings, store=self.store, apart=self.apart, begin=self.begin)
+        for step in pending(state):
+            if step.status is StepStatus.FAILED:
+                state = await refused.recover(state, step, epoch)
+                continue
             rounds = await read_rounds(self.store, step)
             state = await self._judge(state, step, rounds, epoch)
             state = await self._move(state, step, rounds, epoch, folder)
