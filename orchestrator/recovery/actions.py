@@ -9,14 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from itertools import combinations
 from typing import Any
 
-from orchestrator.chemistry.geometry import SEED, embed
+from orchestrator.chemistry.geometry import SEED, other_conformer
 from orchestrator.recovery.classify import Failed
 from orchestrator.recovery.record import Action
-from tasks.elements import parse_xyz
-from tasks.errors import InputError
 from tasks.memory import Parameters
 from tasks.methods import Family, capable_engines, find_method
 from tasks.results import Checkpoint
@@ -29,8 +26,6 @@ _LONGEST_SECONDS = 30 * 86_400
 #: error classes that more of the one or of the other does nothing about
 _MEMORY = {"out_of_memory", "killed"}
 _WALLTIME = {"walltime", "step_timeout"}
-#: structures whose distances agree within this are the same, in ångström
-_SAME_GEOMETRY = 0.05
 #: the next smaller basis set of the same kind
 _SMALLER = {
     "def2-QZVP": "def2-TZVP", "def2-TZVPP": "def2-TZVP", "def2-TZVPD": "def2-SVPD", "def2-TZVP": "def2-SVP",
@@ -92,17 +87,14 @@ def other_start_geometry(failed: Failed, means: Means, wanted: Parameters) -> Ch
     if not isinstance(spec, QuantumSpec) or not spec.task.startswith("optimisation") or not spec.molecule.smiles:
         return None
     seed = int(wanted.get("seed", SEED + 1))
-    try:
-        made = embed(spec.molecule.smiles, max_atoms=1_000_000, seed=seed)
-    except InputError:
-        return None
-    if spec.molecule.xyz and _same(spec.molecule.xyz, made.xyz):
+    made = other_conformer(spec.molecule.smiles, spec.molecule.xyz or "", seed) if spec.molecule.xyz else None
+    if made is None:
         return None
     molecule = {**spec.molecule.model_dump(exclude_none=True), "xyz": made.xyz}
     return Change(
         spec=_with(spec, molecule=molecule),
         parameters={"seed": seed},
-        consequence=f"optimised from another conformer ({made.method}, seed {seed}), and may have ended in another one",
+        consequence=f"optimised from another structure ({made.method}, seed {seed}), and may be another conformer",
     )
 
 
@@ -172,13 +164,3 @@ def _with(spec: AnySpec, **changes: object) -> AnySpec:
     """Give a spec with some fields changed, checked anew; None takes a field out."""
     data = {**dump_spec(spec), **changes}
     return parse_spec({name: value for name, value in data.items() if value is not None})
-
-
-def _same(one: str, other: str) -> bool:
-    """Tell whether two structures have the same distances, whatever their orientation and the order of equal atoms."""
-    mine, theirs = _distances(one), _distances(other)
-    return len(mine) == len(theirs) and all(abs(a - b) < _SAME_GEOMETRY for a, b in zip(mine, theirs, strict=True))
-
-
-def _distances(xyz: str) -> list[float]:
-    return sorted(math.dist(a[1:], b[1:]) for a, b in combinations(parse_xyz(xyz), 2))

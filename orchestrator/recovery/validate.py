@@ -5,11 +5,11 @@ What a job is asked to compute is compared field by field, so that no action cha
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from orchestrator.chemistry.geometry import broken_bonds
-from orchestrator.recovery.actions import level_words
 from orchestrator.recovery.classify import Failed
 from orchestrator.recovery.record import Action
 from tasks.memory import Check
@@ -102,11 +102,15 @@ def _used_its_checkpoint(job: Repaired) -> Check:
     return Check(name="used_checkpoint", passed=good, text=text)
 
 
+def _is_at_level(spec: QuantumSpec, level: str) -> bool:
+    """Tell whether a result's level, as a paper would write it (``UB3LYP-D3(BJ)/def2-SVP (…)``), is that of a spec."""
+    basis = f"/{re.escape(spec.basis)}" if spec.basis else ""
+    dispersion = r"-D\S*?" if spec.dispersion else ""
+    return re.fullmatch(rf"U?{re.escape(spec.method)}{dispersion}{basis}", level.partition(" (")[0]) is not None
+
+
 def _physics(spec: QuantumSpec, result: QuantumResult) -> list[Check]:
-    wanted = level_words(spec)
-    # A result tells its level as a paper would, with how integrals were treated behind it.
-    at_level = not result.level or result.level.lower().startswith(wanted.lower())
-    found = [Check(name="level", passed=at_level, text=f"at {result.level or wanted}")]
+    found = [Check(name="level", passed=_is_at_level(spec, result.level), text=f"at {result.level or 'no level'}")]
     if spec.task.startswith("optimisation") and spec.molecule.smiles and result.xyz:
         broken = broken_bonds(spec.molecule.smiles, result.xyz)
         text = f"it is no longer this molecule: {', '.join(broken)}" if broken else "still the same molecule"

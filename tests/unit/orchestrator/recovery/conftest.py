@@ -7,7 +7,7 @@ from tasks.records import JobRecord
 from tasks.results import Artifact, Checkpoint, Failure, QuantumResult
 from tasks.specs import AnySpec, dump_spec, engine_of, parse_spec
 
-#: butane by ETKDG and MMFF94s has two conformers, and propan-1-ol more
+#: a molecule of several conformers
 PROPANOL = {"smiles": "CCCO", "name": "propanol"}
 WATER = "3\nwater\nO 0 0 0.119262\nH 0 0.763239 -0.477047\nH 0 -0.763239 -0.477047\n"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from orchestrator.chemistry.geometry import embed
+from orchestrator.chemistry.geometry import SEED, broken_bonds, embed, same_structure
 from orchestrator.recovery.actions import (
     MAKERS,
     Means,
@@ -63,21 +63,28 @@ def test_another_engine_computes_exactly_the_same_and_was_declared(
         assert change.consequence == ""
 
 
-def test_another_conformer_is_for_optimisations_that_have_one() -> None:
+def test_another_start_is_for_optimisations_that_have_one() -> None:
     first = embed("CCCO").xyz
     flexible = quantum(molecule={**PROPANOL, "xyz": first}, task="optimisation")
-    seeds = {seed: other_start_geometry(failed(flexible), ALL, {"seed": seed}) for seed in range(1, 6)}
-    found = [change for change in seeds.values() if change]
-    rigid = quantum(task="optimisation", molecule={"smiles": "O", "xyz": embed("O").xyz})
-    assert other_start_geometry(failed(rigid), ALL, {}) is None
-    single_point = quantum(molecule={**PROPANOL, "xyz": first})
-    assert other_start_geometry(failed(single_point), ALL, {"seed": 1}) is None
-    bare = quantum(molecule={"xyz": first}, task="optimisation")
-    assert other_start_geometry(failed(bare), ALL, {"seed": 1}) is None
-    for change in found:
-        assert changed(flexible, change.spec) == {"molecule"}
-        assert "another conformer" in change.consequence
-        assert change.checkpoint is None
+    change = other_start_geometry(failed(flexible), ALL, {})
+    assert change and isinstance(change.spec, QuantumSpec)
+    assert changed(flexible, change.spec) == {"molecule"}
+    assert "may be another conformer" in change.consequence
+    assert (change.checkpoint, change.parameters) == (None, {"seed": SEED + 1})
+    assert not same_structure(first, change.spec.molecule.xyz or "")
+    assert broken_bonds("CCCO", change.spec.molecule.xyz or "") == []
+    for other in (
+        quantum(molecule={**PROPANOL, "xyz": first}),  # a single point is at its geometry
+        quantum(molecule={"xyz": first}, task="optimisation"),
+        PROGRAM,
+    ):
+        assert other_start_geometry(failed(other), ALL, {}) is None
+
+
+@pytest.mark.parametrize(("smiles", "charge"), [("O", 0), ("C[N+](C)(C)C", 1)])
+def test_a_rigid_molecule_has_no_other_start(smiles: str, charge: int) -> None:
+    spec = quantum(task="optimisation", charge=charge, molecule={"smiles": smiles, "xyz": embed(smiles).xyz})
+    assert other_start_geometry(failed(spec), ALL, {}) is None
 
 
 def test_a_start_that_is_far_from_what_the_smiles_gives_is_begun_anew() -> None:

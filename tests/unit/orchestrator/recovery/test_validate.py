@@ -89,6 +89,24 @@ def test_a_coarser_method_has_computed_at_the_level_that_was_stated() -> None:
     assert bad(judge(Action.COARSER, quantum(), coarser, result(level="B3LYP/def2-TZVP"))) == ["level"]
 
 
+@pytest.mark.parametrize(
+    ("fields", "level", "right"),
+    [
+        ({}, "B3LYP/def2-TZVP (density fitting, C-PCM water)", True),
+        ({"dispersion": "D3BJ"}, "B3LYP-D3(BJ)/def2-TZVP (density fitting)", True),
+        ({"dispersion": "D3BJ"}, "B3LYP/def2-TZVP", False),
+        ({}, "B3LYP-D4/def2-TZVP", False),
+        ({"charge": 1, "multiplicity": 2}, "UB3LYP/def2-TZVP", True),
+        ({}, "B3LYP/def2-TZVPP", False),
+        ({}, "", False),
+        ({"method": "GFN2-xTB", "basis": None, "engine": "xtb"}, "GFN2-xTB (ALPB water)", True),
+    ],
+)
+def test_the_level_of_a_result_is_read_as_engines_write_it(fields: dict[str, object], level: str, right: bool) -> None:
+    spec = quantum(**fields)
+    assert (bad(judge(Action.RESUME, spec, spec, result(level=level), began_from=3)) == []) is right
+
+
 def test_more_resources_change_nothing_else() -> None:
     more = quantum(resources={"memory_mb": 4000})
     assert judge(Action.RESOURCES, quantum(), more).passed
