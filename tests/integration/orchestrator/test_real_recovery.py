@@ -26,6 +26,7 @@ from tasks.store import Store, connect
 from tests.conftest import missing, settings_for
 from tests.integration.orchestrator.conftest import holding, run_in
 from tests.integration.worker.conftest import RunningWorker, prepare
+from tests.stand_ins import install
 from tests.unit.worker.harness import WATER
 from worker.detect import write_engines_toml
 from worker.engines.base import Offer
@@ -134,3 +135,33 @@ async def test_a_dft_step_beyond_its_engine_s_corrections_is_repaired_and_the_re
     finally:
         worker.kill()
         server.stop()
+
+
+async def test_what_one_program_cannot_converge_another_computes_at_the_same_level(
+    settings: Settings, submitting: Store
+) -> None:
+    """ORCA, stood in for, converges nothing, not even with SlowConv and TRAH; PySCF is real."""
+    pyscf, xtb = PySCF.detect(), XTB.detect()
+    if not pyscf or not xtb:
+        missing("PySCF or xtb")
+    orca = install.orca(settings.home / "orca", scf="never")
+    write_engines_toml(settings.home / "engines.toml", [pyscf, xtb, orca])
+    worker = RunningWorker(settings, "one", 2)
+    request = "HOMO energy of water with B3LYP/def2-SVP in ORCA, geometry by GFN2-xTB"
+    try:
+        submitting.run(runs.create("r1", "ana", request))
+        async with holding(settings, "first", agents=AGENTS, plan=plan_request) as orchestrator:
+            record = await run_in(orchestrator.store, "r1", "SUCCEEDED", "FAILED", seconds=120)
+            state = await orchestrator.view("r1")
+    finally:
+        worker.kill()
+    assert record.state == "SUCCEEDED", record.error
+    assert done(state.recoveries) == [(Action.ENGINE, "diagnosis", RecoveryStatus.REPAIRED)]
+    assert [check.name for check in state.recoveries[0].checks] == [
+        "succeeded", "nothing_else_changed", "other_engine", "level",
+    ]  # fmt: skip
+    failed = submitting.run(listing.job(state.recoveries[0].jobs[0]))
+    assert failed and len(failed.corrections) == 2
+    # B3LYP/def2-SVP of water: the HOMO lies at -7.8 eV, to a tenth (this program's own unit tests).
+    (homo,) = (v.value for f in state.findings for v in f.values if v.name == "homo" and "B3LYP" in f.level)
+    assert -8.3 < homo < -7.3
