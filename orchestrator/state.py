@@ -299,6 +299,8 @@ class Finding(Part):
     produced: tuple[Produced, ...] = ()
     #: level of theory and program: ``B3LYP/def2-SVP (density fitting), pyscf 2.14.0``
     level: str = ""
+    #: not all of it was computed as the step's goal says: recovery took a coarser method
+    deviates: bool = False
     #: time of computing on workers, all jobs together
     compute_seconds: float = 0.0
     #: how far it got, in a word or two: ``identified``, ``computed``, ``analysed``, ``found``

@@ -71,9 +71,7 @@ def told(recovery: Recovery) -> str:
 def notes(recoveries: Sequence[Recovery], step: Step) -> tuple[str, ...]:
     """Give what a finding of a step says about its recoveries: what was repaired and how, and what it means."""
     lines = []
-    for one in recoveries:
-        if (one.step, one.iteration) != (step.number, step.iteration):
-            continue
+    for one in _mine(recoveries, step):
         if one.status in (RecoveryStatus.REPAIRED, RecoveryStatus.FAILED, RecoveryStatus.REJECTED):
             lines.append(f"Recovery of {_jobs(one)}: {told(one)}.")
         if one.status is RecoveryStatus.SHADOW:
@@ -85,20 +83,33 @@ def notes(recoveries: Sequence[Recovery], step: Step) -> tuple[str, ...]:
 
 def consequences(recoveries: Sequence[Recovery], step: Step) -> tuple[str, ...]:
     """Give sentences on what repaired results mean, for the summary of a finding."""
-    mine = [r for r in recoveries if (r.step, r.iteration) == (step.number, step.iteration) and r.consequence]
-    return tuple(f"After a failure {_jobs(r)} {_was(r)} {r.consequence}." for r in mine if _gave_results(r))
+    mine = [r for r in _mine(recoveries, step) if r.consequence and _gave_results(r)]
+    return tuple(f"After a failure {_jobs(r)} {_was(r)} {r.consequence}." for r in mine)
 
 
 def with_recoveries(work: Work, recoveries: Sequence[Recovery], step: Step) -> Work:
     """Give what an agent made of a round, with what recovery did about it: in the finding, or in the error."""
     lines = notes(recoveries, step)
     if work.finding and lines:
-        summary = " ".join((work.finding.summary, *consequences(recoveries, step)))
-        finding = work.finding.model_copy(update={"notes": (*work.finding.notes, *lines), "summary": summary})
+        meant = consequences(recoveries, step)
+        deviates = any(r.action is Action.COARSER and _gave_results(r) for r in _mine(recoveries, step))
+        summary = work.finding.summary
+        if deviates and (asked := step.goal.protocol):
+            summary = summary.replace(f"({asked})", f"(asked for at {asked})", 1)
+        changes = {
+            "notes": (*work.finding.notes, *lines),
+            "summary": " ".join((summary, *meant)),
+            "deviates": deviates,
+        }
+        finding = work.finding.model_copy(update=changes)
         return replace(work, finding=finding)
     if work.error and lines:
         return replace(work, error=" ".join((f"{work.error.rstrip('.')}.", *lines)))
     return work
+
+
+def _mine(recoveries: Sequence[Recovery], step: Step) -> list[Recovery]:
+    return [r for r in recoveries if (r.step, r.iteration) == (step.number, step.iteration)]
 
 
 def _gave_results(recovery: Recovery) -> bool:

@@ -16,18 +16,18 @@ from orchestrator.recovery.select import Proposal
 from orchestrator.recovery.validate import Repaired, Verdict
 from tasks import listing, memory
 from tasks.memory import Content, Episode, EpisodeStatus, Evidence
-from tasks.specs import canonical_json
+from tasks.specs import canonical_json, spec_hash
 from tasks.store import AsyncStore
 
 #: episodes of one signature that are looked at, the newest first
-_MOST = 200
+_MOST = 50
 #: trust in a verdict: every check passed and all evidence stands; less where one of many jobs was looked at only
 _VERIFIED, _PARTLY = 0.9, 0.8
 
 
 def episode_id(run: str, step: int, round_number: int, signature: str) -> str:
     """Give the id of an episode, which follows from what it is about, so that recording it twice is once."""
-    return f"{run}-s{step}-r{round_number}-{signature.rpartition(':')[2]}"
+    return f"{run}-s{step}-r{round_number}-{spec_hash(signature)[:8]}"
 
 
 def content_of(run: str, recovery: Recovery, event: FailureEvent) -> Content:

@@ -116,6 +116,8 @@ async def test_a_dft_step_beyond_its_engine_s_corrections_is_repaired_and_the_re
         assert said in record.answer
         report = (settings.workspace / "runs/r1/report.md").read_text()
         assert "coarser method" in report
+        assert "Asked for: B3LYP/def2-QZVP//GFN2-xTB" in report
+        assert "HOMO and LUMO energies, B3LYP/def2-TZVP" in report
         page = store.run(memory.episodes(signature=SIGNATURE)).rows
         assert [(e.action, e.status) for e in page] == [
             (Action.COARSER, EpisodeStatus.VERIFIED_SUCCESS),
@@ -162,6 +164,6 @@ async def test_what_one_program_cannot_converge_another_computes_at_the_same_lev
     ]  # fmt: skip
     failed = submitting.run(listing.job(state.recoveries[0].jobs[0]))
     assert failed and len(failed.corrections) == 2
-    # B3LYP/def2-SVP of water: the HOMO lies at -7.8 eV, to a tenth (this program's own unit tests).
+    # PySCF alone gives -7.92 eV at the experimental geometry.
     (homo,) = (v.value for f in state.findings for v in f.values if v.name == "homo" and "B3LYP" in f.level)
     assert -8.3 < homo < -7.3

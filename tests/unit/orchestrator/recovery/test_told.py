@@ -34,6 +34,7 @@ def test_a_repaired_step_says_so_and_what_it_means() -> None:
     work = with_recoveries(finding(), [repaired], STEP)
     assert work.finding
     assert work.finding.summary == "Computed water. After a failure water was computed with less: do not compare."
+    assert work.finding.deviates
     (note,) = work.finding.notes
     assert note.startswith("Recovery of water: coarser method, by diagnosis, after out_of_memory: repaired")
 
