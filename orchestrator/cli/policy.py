@@ -20,7 +20,8 @@ def list_rules(as_json: Json = False) -> None:
     if as_json:
         print_json(policy)
         return
-    note(f"version {policy.active} is active, with {len(policy.rules)} rules")
+    rules = len(policy.rules)
+    note(f"version {policy.active} is active, with {rules} rule{'' if rules == 1 else 's'}")
     if policy.rules:
         rows = ((name, rule.action, ", ".join(rule.episodes)) for name, rule in sorted(policy.rules.items()))
         print_table(("failure", "action", "episodes"), rows)

@@ -10,7 +10,7 @@ import json
 from collections import defaultdict
 from collections.abc import Sequence
 
-from orchestrator.recovery.classify import FailureEvent, failure_hash, result_hash
+from orchestrator.recovery.classify import FailureEvent, failure_hash, result_hash, signature
 from orchestrator.recovery.record import KEPT_JOBS, Recovery
 from orchestrator.recovery.select import Proposal
 from orchestrator.recovery.validate import Repaired, Verdict
@@ -25,9 +25,9 @@ _MOST = 50
 _VERIFIED, _PARTLY = 0.9, 0.8
 
 
-def episode_id(run: str, step: int, round_number: int, signature: str) -> str:
+def episode_id(run: str, step: int, round_number: int, failure: str) -> str:
     """Give the id of an episode, which follows from what it is about, so that recording it twice is once."""
-    return f"{run}-s{step}-r{round_number}-{spec_hash(signature)[:8]}"
+    return f"{run}-s{step}-r{round_number}-{spec_hash(failure)[:8]}"
 
 
 def content_of(run: str, recovery: Recovery, event: FailureEvent) -> Content:
@@ -68,15 +68,17 @@ def judged(content: Content, verdict: Verdict, jobs: Sequence[Repaired]) -> tupl
     return told, status, _VERIFIED if len(jobs) <= KEPT_JOBS else _PARTLY
 
 
-async def recall(store: AsyncStore, signature: str, min_trust: float) -> list[Proposal]:
-    """Give the actions that memory verified for a signature, the best first; those that failed as often are left out.
+async def recall(store: AsyncStore, failure: str, min_trust: float) -> list[Proposal]:
+    """Give the actions that memory verified for a failure, the best first; those that failed as often are left out.
 
     Parameters
     ----------
+    failure
+        Its signature.
     min_trust
         Episodes that are trusted less are not recalled (``Settings.memory_min_trust``).
     """
-    page = await store.run(memory.episodes(signature=signature, count=_MOST))
+    page = await store.run(memory.episodes(signature=failure, count=_MOST))
     net: dict[tuple[str, str], int] = defaultdict(int)
     newest: dict[tuple[str, str], Episode] = {}
     for episode in page.rows:
@@ -103,6 +105,9 @@ async def why_not(store: AsyncStore, episode: Episode, min_trust: float) -> str:
         return f"it is trusted to {episode.trust:g}, and {min_trust:g} are needed"
     if not episode.intact:
         return "its content is not the one that was recorded"
+    told = (signature(episode.content.scope, episode.content.error_class), episode.content.action, episode.content.run)
+    if (episode.signature, episode.action, episode.run) != told:
+        return "its content tells of another failure, action or run"
     for evidence in episode.content.evidence:
         if not evidence.job:
             continue  # no job failed; the hash of what was said stands in the content
