@@ -202,6 +202,36 @@ class Client:
         """Put a local file into the workspace."""
         return views.FileView.model_validate(self._ask("PUT", f"/files/{quote(path.name, safe='')}", {}, path))
 
+    # ---- the memory of recoveries
+
+    def episodes(self, **query: str | int) -> views.EpisodePage:
+        """List episodes by signature, status, action or run."""
+        return self._get("/memory/episodes", views.EpisodePage, query)
+
+    def episode(self, episode: str) -> views.EpisodeDetail:
+        """Read one episode, and why it is not recalled."""
+        return self._get(f"/memory/episodes/{episode}", views.EpisodeDetail)
+
+    def recall(self, **query: str | int) -> views.Recalled:
+        """Ask what memory and policy would try for a failure."""
+        return self._get("/memory/recall", views.Recalled, query)
+
+    def revoke_episode(self, episode: str, body: Mapping[str, Any]) -> views.Decided:
+        """Take an episode out of what is recalled."""
+        return self._post(f"/memory/episodes/{episode}/revoke", views.Decided, body)
+
+    def policy(self, *, audit: int = 0) -> views.PolicyView:
+        """Read the policy, with so many lines of the memory's account."""
+        return self._get("/policy", views.PolicyView, {"audit": audit})
+
+    def promote(self, body: Mapping[str, Any]) -> views.Promoted:
+        """Make a rule out of episodes that agree."""
+        return self._post("/policy/promote", views.Promoted, body)
+
+    def roll_back(self, body: Mapping[str, Any]) -> views.Decided:
+        """Make an earlier version of the policy the active one."""
+        return self._post("/policy/rollback", views.Decided, body)
+
     # ---- the installation
 
     def workers(self) -> list[views.WorkerView]:

@@ -15,16 +15,17 @@ from orchestrator.state import Pipeline
 
 EDGES: dict[str, tuple[str, ...]] = {
     "decide": ("gate", "review", "revise", "advance", "await_batches", "finish"),
-    "gate": ("dispatch", "interpret", "advance", "await_batches"),
-    "advance": ("gate", "review", "dispatch", "advance", "await_batches", "finish"),
-    "dispatch": ("interpret", "advance", "await_batches"),
+    "gate": ("dispatch", "recover", "interpret", "advance", "await_batches"),
+    "advance": ("gate", "review", "dispatch", "recover", "interpret", "advance", "await_batches", "finish"),
+    "dispatch": ("recover", "interpret", "advance", "await_batches"),
     "await_batches": (
-        *("decide", "revise", "gate", "review", "dispatch", "interpret", "advance"),
+        *("decide", "revise", "gate", "review", "dispatch", "recover", "interpret", "advance"),
         *("await_batches", "finish"),
     ),
-    "interpret": ("gate", "review", "dispatch", "advance", "await_batches", "finish"),
+    "interpret": ("gate", "review", "dispatch", "recover", "advance", "await_batches", "finish"),
+    "recover": ("gate", "review", "dispatch", "recover", "interpret", "advance", "await_batches", "finish"),
     "review": ("await_batches",),
-    "revise": ("gate", "dispatch", "interpret", "advance", "await_batches"),
+    "revise": ("gate", "dispatch", "recover", "interpret", "advance", "await_batches"),
     "finish": (END,),
 }
 

@@ -1,6 +1,7 @@
 """The supervisor graph: decides, lets agents plan their jobs, dispatches them, sleeps, interprets, goes on.
 
     decide -> gate -> advance -> dispatch -> await_batches -> interpret -> advance ... -> finish
+                                 ^-------- recover <--------'  (failed jobs, before an agent sees them)
 
 Nodes return partial updates that are validated where they are made. What holds the processor (RDKit, plots, reading
 results) runs in a process of its own, so that the run's lease is always renewed. Only ``await_batches`` waits.
@@ -30,6 +31,9 @@ from orchestrator.planning.asked import Asked, Planned
 from orchestrator.planning.cost import estimate
 from orchestrator.planning.feedback import revise_plan
 from orchestrator.planning.preview import preview_plan
+from orchestrator.recovery import classify
+from orchestrator.recovery.ask import with_recoveries
+from orchestrator.recovery.node import Recoverer, is_trouble, pending, read_rounds
 from orchestrator.state import (
     SUMMARY,
     Decision,
@@ -46,6 +50,7 @@ from tasks import listing, runs
 from tasks.batches import Owner
 from tasks.errors import InputError, SimrelayError
 from tasks.faults import fault_point
+from tasks.records import JobRecord
 from tasks.settings import Settings
 from tasks.specs import parse_spec
 from tasks.store import AsyncStore
@@ -60,7 +65,7 @@ class RunCancelled(SimrelayError):
 Planner = Callable[[Asked], Planned]
 Update = dict[str, Any]
 #: the parts of the state that what people say can change, besides plan and history
-_HEARD = ("questions", "gates", "findings", "species", "iteration", "feedback", "stopped")
+_HEARD = ("questions", "gates", "findings", "species", "iteration", "feedback", "stopped", "recoveries")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -216,12 +221,35 @@ class Supervisor:
         fault_point("node_start")
         offered = frozenset((await self.store.run(listing.declared())).keys())
         for step, batch in complete:
-            results = await self._results(batch.batch_id)
-            works[step.number] = await self.apart.run(
-                _interpret, self.agents[step.agent], step, self._context(state, offered), results
+            rounds = await read_rounds(self.store, step)
+            if is_trouble(batch, rounds[-1].records, self.settings):
+                plan = steps.update_batch(plan, step.number, batch.model_copy(update={"trouble": "open"}))
+                continue
+            # An agent knows nothing of repairs: it sees its own rounds, with what was repaired in place of what failed.
+            seen = step.model_copy(update={"batches": classify.own_rounds(step)})
+            results = [_result(record) for record in classify.merged(rounds)]
+            work = await self.apart.run(
+                _interpret, self.agents[step.agent], seen, self._context(state, offered), results
             )
+            works[step.number] = with_recoveries(work, state.recoveries, step)
             plan = steps.update_batch(plan, step.number, batch.model_copy(update={"interpreted": True}))
         return self._with_plan_file(state, self._apply(state.model_copy(update={"plan": plan}), works))
+
+    async def recover(self, state: RunState, config: RunnableConfig) -> Update:
+        """Do something about failed jobs: judge what was tried, try what is next, or ask a person."""
+        fault_point("node_start")
+        offered = frozenset((await self.store.run(listing.declared())).keys())
+
+        async def begin(there: RunState, step: Step) -> Work:
+            return await self.apart.run(_plan_jobs, self.agents[step.agent], step, self._context(there, offered))
+
+        recoverer = Recoverer(settings=self.settings, store=self.store, apart=self.apart, begin=begin)
+        after = await recoverer.recover(state, config["configurable"]["epoch"], self._folder(state))
+        lines = after.history[len(state.history) :]
+        changed = {name: getattr(after, name) for name in ("plan", "recoveries", "questions", "species")}
+        update = checked(history=lines, **changed)
+        fault_point("recovery_decided")
+        return self._with_plan_file(state, update)
 
     async def finish(self, state: RunState) -> Update:
         """Say how it ended."""
@@ -255,6 +283,8 @@ class Supervisor:
             return "review" if wanted[0][0] is GateKind.REVIEW else "gate"
         if gates.dispatchable(state, self.settings):
             return "dispatch"
+        if pending(state):
+            return "recover"
         if steps.uninterpreted(state.plan):
             return "interpret"
         if gates.startable(state):
@@ -301,28 +331,24 @@ class Supervisor:
         return checked(questions=(*state.questions, question), history=[line], **changes)
 
     def _apply(self, state: RunState, works: Mapping[int, Work]) -> Update:
-        return steps.apply(state, works, self._folder(state), self.settings.workspace)
+        recovers = self.settings.recovery != "off"
+        return steps.apply(state, works, self._folder(state), self.settings.workspace, recovers=recovers)
 
     def _with_plan_file(self, state: RunState, update: Update) -> Update:
         steps.write_plan_file(state.model_copy(update=update), self._folder(state), self.settings.workspace)
         return update
 
-    async def _results(self, batch_id: str) -> list[JobResult]:
-        whole = listing.WholeBatch(batch_id)
-        while call := whole.following():
-            whole.take(await self.store.run(call))
-        return [
-            JobResult(
-                job_id=record.id,
-                spec=parse_spec(record.spec),
-                state=record.state.value,
-                result=record.result,
-                failure=record.failure,
-                artifacts=record.artifacts,
-                compute_seconds=record.compute_seconds,
-            )
-            for record in whole.records
-        ]
+
+def _result(record: JobRecord) -> JobResult:
+    return JobResult(
+        job_id=record.id,
+        spec=parse_spec(record.spec),
+        state=record.state.value,
+        result=record.result,
+        failure=record.failure,
+        artifacts=record.artifacts,
+        compute_seconds=record.compute_seconds,
+    )
 
 
 def _plan_jobs(agent: Agent, step: Step, context: Context) -> Work:

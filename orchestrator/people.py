@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from orchestrator.recovery.record import RecoveryStatus
 from orchestrator.state import (
     Finding,
     Gate,
@@ -90,6 +91,10 @@ def _rejected(state: RunState, gate: Gate, entry: InboxEntry) -> RunState:
     plan = state.plan
     for number in gate.steps:
         step = plan.step(number)
+        if step.batches[-1].repairs:
+            state = _without_repair(state, step)
+            plan = state.plan
+            continue
         # Its frozen batch was never sent, and nothing of it ever will be.
         changes = {
             "status": StepStatus.FAILED,
@@ -98,6 +103,18 @@ def _rejected(state: RunState, gate: Gate, entry: InboxEntry) -> RunState:
         }
         plan = plan.replace(step.model_copy(update=changes))
     return state.model_copy(update={"plan": plan.with_hopeless_skipped()})
+
+
+def _without_repair(state: RunState, step: Step) -> RunState:
+    """Give the state in which a step goes on with what it has, since nobody wants to pay for the repair of the rest."""
+    kept = step.batches[-2].model_copy(update={"trouble": "settled"})
+    refused = step.batches[-1].round
+    recoveries = tuple(
+        r.model_copy(update={"status": RecoveryStatus.REJECTED}) if (r.step, r.round) == (step.number, refused) else r
+        for r in state.recoveries
+    )
+    plan = state.plan.replace(step.model_copy(update={"batches": (*step.batches[:-2], kept)}))
+    return state.model_copy(update={"plan": plan, "recoveries": recoveries})
 
 
 def touched(plan: Plan, first: int) -> frozenset[int]:
@@ -116,7 +133,7 @@ def revise(state: RunState, first: int, feedback: str) -> RunState:
     of before is mistaken for one of now.
     """
     redone, iteration = touched(state.plan, first), state.iteration + 1
-    again = {"status": StepStatus.PENDING, "error": "", "iteration": iteration}
+    again = {"status": StepStatus.PENDING, "error": "", "iteration": iteration, "trouble": ""}
     steps = tuple(_anew(s, again) if s.number in redone else s for s in state.plan.steps)
     kept = tuple(f for f in state.findings if f.step not in redone)
     return state.model_copy(

@@ -226,6 +226,8 @@ def _theory_lines(plan: Plan, findings: Sequence[Finding]) -> list[str]:
         lines += [*(f"- Computed as {_plain(program)}" for program in programs), ""]
     elif protocol:
         lines += [f"{_plain(protocol)} (properties // geometry)." if "//" in protocol else f"{_plain(protocol)}.", ""]
+        if any(finding.deviates for finding in findings):
+            lines[-2] = f"Asked for: {lines[-2]} Not all of it was computed so: see the notes of the results."
         lines += [*(f"- Computed as {_plain(program)}" for program in programs)]
     elif levels := sorted({s.goal.source.level for s in plan.steps if s.goal.source and s.goal.source.level}):
         lines += [f"Orbitals of an earlier job: {_plain('; '.join(levels))}.", ""]

@@ -9,8 +9,9 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from orchestrator.recovery.record import KEPT_RECOVERIES, Recovery
 from tasks.jobspec import InputFile
 from tasks.quantum import Task
 from tasks.results import Artifact
@@ -300,10 +301,16 @@ class Finding(Part):
     produced: tuple[Produced, ...] = ()
     #: level of theory and program: ``B3LYP/def2-SVP (density fitting), pyscf 2.14.0``
     level: str = ""
+    #: not all of it was computed as the step's goal says: recovery took a coarser method
+    deviates: bool = False
     #: time of computing on workers, all jobs together
     compute_seconds: float = 0.0
     #: how far it got, in a word or two: ``identified``, ``computed``, ``analysed``, ``found``
     stage: str = ""
+
+
+#: what recovery has to do with it: nothing yet, it is at it, or it has done what it could
+Trouble = Literal["", "open", "settled"]
 
 
 class Manifest(Part):
@@ -329,6 +336,9 @@ class Dispatched(Part):
     complete: bool = False
     #: its step has looked at the results
     interpreted: bool = False
+    #: of a repair: the batch whose failed jobs its jobs are made in place of
+    repairs: str = ""
+    trouble: Trouble = ""
 
 
 class Step(Part):
@@ -345,6 +355,12 @@ class Step(Part):
     error: str = ""
     #: how often a person has had it done anew
     iteration: int = 0
+    trouble: Trouble = ""
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more comes of it: it is not waited for, computed or recovered."""
+        return self.status not in (StepStatus.PENDING, StepStatus.RUNNING) and self.trouble != "open"
 
 
 class Plan(Part):
@@ -367,7 +383,7 @@ class Plan(Part):
         The summary also starts when some of them failed, as long as one is done.
         """
         done = {s.number for s in self.steps if s.status is StepStatus.DONE}
-        over = {s.number for s in self.steps if s.status not in (StepStatus.PENDING, StepStatus.RUNNING)}
+        over = {s.number for s in self.steps if s.over}
         return [
             s
             for s in self.steps
@@ -378,7 +394,7 @@ class Plan(Part):
     def hopeless(self) -> list[Step]:
         """Give the pending steps that can never start, since something that they depend on failed."""
         over = (StepStatus.FAILED, StepStatus.SKIPPED)
-        bad = {s.number for s in self.steps if s.status in over}
+        bad = {s.number for s in self.steps if s.status in over and s.over}
         ready = {s.number for s in self.ready()}
         pending = [s for s in self.steps if s.status is StepStatus.PENDING and s.number not in ready]
         return [s for s in pending if set(s.depends_on) & bad and (s.agent != SUMMARY or self._over(s))]
@@ -392,7 +408,7 @@ class Plan(Part):
         return plan
 
     def _over(self, step: Step) -> bool:
-        return all(self.step(n).status not in (StepStatus.PENDING, StepStatus.RUNNING) for n in step.depends_on)
+        return all(self.step(n).over for n in step.depends_on)
 
     @property
     def ended(self) -> bool:
@@ -435,6 +451,8 @@ class RunState(BaseModel):
     #: what a person wants changed; used once, then empty
     feedback: str = ""
     usage: Usage = Usage()
+    #: what was done about failed steps, the newest last
+    recoveries: Annotated[tuple[Recovery, ...], AfterValidator(lambda all_of_them: all_of_them[-KEPT_RECOVERIES:])] = ()
     #: why a person ended it; empty: no person did
     stopped: str = ""
     #: told to those who watch, in the transaction that writes this checkpoint

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from orchestrator.agents.base import Work
 from orchestrator.report import plan_markdown
-from orchestrator.state import Dispatched, Manifest, Plan, RunState, Step, StepStatus, checked
+from orchestrator.state import Dispatched, Manifest, Part, Plan, RunState, Step, StepStatus, checked
 from tasks.batches import NewJob
 from tasks.errors import Conflict
-from tasks.results import Artifact
+from tasks.results import Artifact, Checkpoint
 from tasks.specs import canonical_json, dump_spec, parse_spec, spec_hash
 from tasks.workspace import hash_file, write_artifact
+
+
+class Restart(Part):
+    """Where a job begins that is made in place of another one."""
+
+    retry_of: str = ""
+    checkpoint: Checkpoint | None = None
+    checkpoint_before: Checkpoint | None = None
 
 
 def _batches(plan: Plan) -> list[tuple[Step, Dispatched]]:
@@ -32,8 +40,18 @@ def open_batches(plan: Plan) -> list[tuple[Step, Dispatched]]:
 
 
 def uninterpreted(plan: Plan) -> list[tuple[Step, Dispatched]]:
-    """Give the complete batches whose results no agent has looked at."""
-    return [(step, batch) for step, batch in _batches(plan) if batch.complete and not batch.interpreted]
+    """Give the complete batches whose results no agent has looked at, and which recovery is not at work on."""
+    return [(s, b) for s, b in _batches(plan) if b.complete and not b.interpreted and b.trouble != "open"]
+
+
+def refused(plan: Plan) -> list[Step]:
+    """Give the steps whose agent could not use what it was given, and that recovery is to look at."""
+    return [step for step in plan.steps if step.status is StepStatus.FAILED and step.trouble == "open"]
+
+
+def troubled(plan: Plan) -> list[tuple[Step, Dispatched]]:
+    """Give the complete batches with failed jobs, or made in place of such, that recovery is to look at."""
+    return [(step, batch) for step, batch in _batches(plan) if batch.complete and batch.trouble == "open"]
 
 
 def update_batch(plan: Plan, number: int, batch: Dispatched) -> Plan:
@@ -42,11 +60,30 @@ def update_batch(plan: Plan, number: int, batch: Dispatched) -> Plan:
     return plan.replace(step.model_copy(update={"batches": (*step.batches[:-1], batch)}))
 
 
-def freeze(step: Step, work: Work, run: str, folder: Path, workspace: Path) -> Dispatched:
-    """Write the manifest of a round: exact specs under ids that follow from run, step and round."""
+def freeze(
+    step: Step,
+    work: Work,
+    run: str,
+    folder: Path,
+    workspace: Path,
+    *,
+    repairs: str = "",
+    restarts: Sequence[Restart] = (),
+) -> Dispatched:
+    """Write the manifest of a round: exact specs under ids that follow from run, step and round.
+
+    Parameters
+    ----------
+    repairs
+        The batch whose failed jobs these are made in place of; empty: a round of the step itself.
+    restarts
+        Of a repair, one for each spec: the job that it is made in place of, and where it begins.
+    """
     number = len(step.batches) + 1
     batch = f"{run}-s{step.number}-r{number}"
-    rows = [{"id": f"{batch}-{i}", "spec": dump_spec(spec)} for i, spec in enumerate(work.specs)]
+    rows: list[dict[str, Any]] = [{"id": f"{batch}-{i}", "spec": dump_spec(s)} for i, s in enumerate(work.specs)]
+    for row, restart in zip(rows, restarts, strict=False):
+        row["restart"] = restart.model_dump(mode="json", exclude_none=True)
     content = canonical_json(rows)
     path = folder / "manifests" / f"step-{step.number}-round-{number}.json"
     artifact = write_artifact(path, content, workspace, "manifest")
@@ -55,6 +92,7 @@ def freeze(step: Step, work: Work, run: str, folder: Path, workspace: Path) -> D
         round=number,
         manifest=Manifest(artifact=artifact, hash=spec_hash(rows), count=len(rows)),
         core_seconds=work.core_seconds,
+        repairs=repairs,
     )
 
 
@@ -69,11 +107,21 @@ def read_manifest(manifest: Manifest, workspace: Path) -> list[NewJob]:
     path = workspace / manifest.artifact.path
     if hash_file(path) != manifest.artifact.sha256:
         raise Conflict(f"{manifest.artifact.path} was changed after it was frozen; nothing of it is dispatched")
-    return [NewJob(id=row["id"], spec=parse_spec(row["spec"])) for row in json.loads(path.read_text())]
+    return [_job(row) for row in json.loads(path.read_text())]
 
 
-def apply(state: RunState, works: Mapping[int, Work], folder: Path, workspace: Path) -> dict[str, Any]:
-    """Give the update that the works of some steps make: rounds frozen, findings kept, statuses set."""
+def _job(row: dict[str, Any]) -> NewJob:
+    restart = Restart.model_validate(row.get("restart", {}))
+    return NewJob(id=row["id"], spec=parse_spec(row["spec"]), **dict(restart))
+
+
+def apply(
+    state: RunState, works: Mapping[int, Work], folder: Path, workspace: Path, *, recovers: bool = False
+) -> dict[str, Any]:
+    """Give the update that the works of some steps make: rounds frozen, findings kept, statuses set.
+
+    ``recovers``: recovery looks at a step that its agent refused before what depends on it is skipped.
+    """
     plan, findings, species, history = state.plan, list(state.findings), state.species, []
     for number, work in works.items():
         step = plan.step(number)
@@ -86,7 +134,10 @@ def apply(state: RunState, works: Mapping[int, Work], folder: Path, workspace: P
             step = step.model_copy(update={"status": StepStatus.RUNNING, "batches": (*step.batches, batch)})
             history.append(f"step {number}: {len(work.specs)} jobs frozen as {batch.batch_id}")
         elif work.error:
-            step = step.model_copy(update={"status": StepStatus.FAILED, "error": work.error})
+            # Of failed jobs it has made what it could by now.
+            looked = step.status is StepStatus.RUNNING and step.batches[-1].trouble == "settled"
+            trouble = "open" if recovers and not looked else "settled"
+            step = step.model_copy(update={"status": StepStatus.FAILED, "error": work.error, "trouble": trouble})
             history.append(f"step {number} failed: {work.error}")
         else:
             step = step.model_copy(update={"status": StepStatus.DONE})

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from orchestrator.state import RunState
 from tasks.counts import Counts, Held
+from tasks.memory import Episode, Noted, Parameters, Rule, Version
 from tasks.records import AttemptRecord, BatchRecord, JobRecord, RunRecord, WorkerRecord
 from tasks.results import Artifact, Failure
 
@@ -207,6 +208,79 @@ class ResultRow(View):
     failure: Failure | None = None
     compute_seconds: float = 0.0
     artifacts: tuple[Artifact, ...] = ()
+
+
+class EpisodeView(Episode):
+    """One recovery that is remembered."""
+
+    created: datetime | None = None
+    changed: datetime | None = None
+
+
+class EpisodePage(View):
+    """A page of episodes."""
+
+    episodes: tuple[EpisodeView, ...]
+    cursor: str = ""
+
+
+class EpisodeDetail(View):
+    """One episode, and why it is not recalled; empty: it is."""
+
+    episode: EpisodeView
+    not_recalled: str = ""
+
+
+class ProposalView(View):
+    """What memory or policy would try for a failure."""
+
+    signature: str
+    action: str
+    parameters: Parameters = Field(default_factory=dict)
+    source: str
+    by: str = ""
+
+
+class Recalled(View):
+    """What would be tried for some failures, best first."""
+
+    signatures: tuple[str, ...]
+    proposals: tuple[ProposalView, ...]
+
+
+class Decided(View):
+    """What became of a decision: ``ok``, or ``already``."""
+
+    answer: str
+
+
+class VersionView(Version):
+    """A version of the policy."""
+
+    created: datetime | None = None
+
+
+class NotedView(Noted):
+    """A line of the memory's account."""
+
+    at: datetime | None = None
+
+
+class PolicyView(View):
+    """The policy as it stands."""
+
+    active: int
+    rules: dict[str, Rule]
+    versions: tuple[VersionView, ...] = ()
+    audit: tuple[NotedView, ...] = ()
+
+
+class Promoted(View):
+    """A new version of the policy, and its rule."""
+
+    version: int
+    signature: str
+    rule: Rule
 
 
 class Log(View):

@@ -27,6 +27,8 @@ Point = Literal[
     "outcome_written",
     "after_post",
     "node_start",
+    "recovery_judged",
+    "recovery_decided",
     "before_checkpoint",
     "before_release",
     "after_release",

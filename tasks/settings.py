@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from functools import lru_cache
 from pathlib import Path
-from typing import Self
+from typing import Literal, Self
 
 from platformdirs import user_data_path
 from pydantic import Field, SecretStr, model_validator
@@ -87,6 +87,12 @@ class Settings(BaseSettings):
     approval_core_hours: float = Field(default=4.0, ge=0)
     #: how long a person may take to decide before the question is asked anew
     approval_expires_hours: float = Field(default=72.0, gt=0)
+    #: what the orchestrator does about failed steps: nothing; say what it would do; do it
+    recovery: Literal["off", "shadow", "active"] = "active"
+    #: rounds of repair that one step may have before a person is asked, or the step fails
+    recovery_rounds: int = Field(default=2, ge=0, le=10)
+    #: how far an episode has to be trusted to be recalled
+    memory_min_trust: float = Field(default=0.8, ge=0, le=1)
     log_level: str = "INFO"
 
     @model_validator(mode="after")

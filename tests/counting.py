@@ -9,6 +9,7 @@ from typing import ClassVar
 from orchestrator.agents.base import Agent, Context, JobResult, Work
 from orchestrator.planning.asked import Asked, Planned
 from orchestrator.state import SUMMARY, Candidate, Decision, Finding, Plan, Question, Step
+from tasks.errors import InputError
 from tasks.specs import parse_spec
 from tasks.workspace import write_artifact
 
@@ -16,7 +17,8 @@ from tasks.workspace import write_artifact
 def plan_counting(asked: Asked) -> Planned:
     """Plan `count JOBS times to STEPS pausing SECONDS, ROUNDS rounds`, several of them apart by a semicolon.
 
-    `count after a question` asks first.
+    `count after a question` asks first. `stumble JOBS times to STEPS …` fails until it was started so often; of several
+    jobs only the first does. `refused count …` is refused as long as there is no file `right` in the run's folder.
     """
     text = asked.text
     if "question" in text and not asked.agent:
@@ -38,11 +40,16 @@ class CountingAgent(Agent):
     description: ClassVar[str] = "counts"
 
     def plan_jobs(self, step: Step, context: Context) -> Work:
+        if step.description.strip().startswith("refused") and not (context.folder / "right").exists():
+            raise InputError("right", "", "is not there", "Put it there.")
         jobs, steps, pause = (float(x) for x in re.findall(r"[\d.]+", step.description)[:3])
         spec = {"program": "countdown", "parameters": {"steps": int(steps), "pause": pause}}
         if steps == 0:
             spec = {"program": "nothing"}
-        return Work(specs=tuple(parse_spec(spec) for _ in range(int(jobs))))
+        specs = [spec] * int(jobs)
+        if step.description.strip().startswith("stumble"):
+            specs[0] = {"program": "stumble", "parameters": {"steps": int(steps)}}
+        return Work(specs=tuple(parse_spec(spec) for spec in specs))
 
     def interpret(self, step: Step, context: Context, results: Sequence[JobResult]) -> Work:
         rounds = int(re.findall(r"[\d.]+", step.description)[3])

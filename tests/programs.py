@@ -1,4 +1,4 @@
-"""Small real programs that tests run as `program` jobs: they count, write checkpoints, and have children."""
+"""Small real programs that tests run as `program` jobs: they count, stumble, and write checkpoints."""
 
 from __future__ import annotations
 
@@ -29,10 +29,24 @@ print(f"sum {sum(range(a.steps + 1))}")
 print("COUNTED")
 """
 
+#: gets one step further each time that it is started, and fails unless that was the last of --steps
+STUMBLE = """
+import json, os, sys
+steps = int(sys.argv[1])
+step = json.load(open("state.json"))["step"] + 1 if "--restart" in sys.argv else 1
+with open("state.tmp", "w") as file:
+    json.dump({"step": step}, file)
+os.replace("state.tmp", "state.json")
+print(f"step {step} of {steps}")
+print("ARRIVED" if step >= steps else f"stumbled at {step}")
+sys.exit(0 if step >= steps else 1)
+"""
+
 
 def programs_toml(folder: Path) -> str:
     """Write the programs into a folder and give the declarations for them."""
     (folder / "countdown.py").write_text(COUNTDOWN)
+    (folder / "stumble.py").write_text(STUMBLE)
     return f'''
 [programs.countdown]
 description = "Counts, with a checkpoint at each step"
@@ -55,6 +69,17 @@ default = 3
 type = "number"
 minimum = 0
 default = 0.0
+
+[programs.stumble]
+description = "Gets one step further each time that it is started"
+command = ["{sys.executable}", "-S", "{folder / "stumble.py"}", "{{steps}}"]
+success = "^ARRIVED$"
+checkpoint = ["state.json"]
+restart_arguments = ["--restart"]
+
+[programs.stumble.parameters.steps]
+type = "integer"
+minimum = 1
 
 [programs.nothing]
 description = "Does nothing, well"

@@ -101,7 +101,12 @@ class QuantumAgent(Agent):
             f"{doing} {names if len(done) <= 4 else counted(len(done), 'molecule')} ({step.goal.protocol})"
             f"{said and f': {said}'}."
         ]
-        if step.goal.compare:
+        levels = {
+            (r.spec.method, r.spec.basis) for r in results if r.state == "SUCCEEDED" and isinstance(r.spec, QuantumSpec)
+        }
+        if step.goal.compare and len(levels) > 1:
+            sentences.append("They were not all computed at one level, and are not compared.")
+        elif step.goal.compare:
             sentences += compare(values, wanted)
         sentences += [f"{note}." if not note.endswith(".") else note for note in failed]
         more = list(notes)

@@ -51,7 +51,10 @@ class SummaryAgent(Agent):
             answer += ["", table_text(main.table)]
         level = next((f.level for f in reversed(context.findings) if f.level), "")
         protocol = step.goal.protocol
-        answer += ["", f"Level: {protocol} ({level})" if level else f"Level: {protocol}"] if protocol else []
+        if protocol and any(f.deviates for f in context.findings):
+            answer += ["", f"Level: {level}; asked for was {protocol}"]
+        elif protocol:
+            answer += ["", f"Level: {protocol} ({level})" if level else f"Level: {protocol}"]
         answer += ["", *(f"{a.role.capitalize()}: {a.path}" for a in (written, *figures))]
         finding = Finding(
             step=step.number,
@@ -85,7 +88,7 @@ class SummaryAgent(Agent):
         ]
         levels = [one for one in levels if one.homo_ev is not None or one.lumo_ev is not None]
         goal = next((s.goal for s in context.plan.steps if s.number == finding.step), None)
-        protocol = goal.protocol if goal and goal.protocol else finding.level
+        protocol = goal.protocol if goal and goal.protocol and not finding.deviates else finding.level
         phase = f"in implicit {goal.solvent}" if goal and goal.solvent else "in the gas phase"
         left_out = len(levels) - MAX_COLUMNS
         more = f" The first {MAX_COLUMNS} of {len(levels)} molecules." if left_out > 0 else ""

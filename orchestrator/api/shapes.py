@@ -69,6 +69,28 @@ class Answer(Body):
     by: str = Field(pattern=OWNER)
 
 
+class Revocation(Body):
+    """Why an episode is not to be recalled any more."""
+
+    by: str = Field(pattern=OWNER)
+    why: str = Field(max_length=1000)
+
+
+class Promotion(Body):
+    """The failure whose verified successes are to become a rule."""
+
+    signature: str = Field(min_length=1, max_length=300)
+    by: str = Field(pattern=OWNER)
+
+
+class Rollback(Body):
+    """The version of the policy to go back to, and why."""
+
+    version: int = Field(ge=0)
+    by: str = Field(pattern=OWNER)
+    why: str = Field(max_length=1000)
+
+
 class NewBatch(Body):
     """Jobs to be submitted together. The caller chooses the id, so sending it twice makes one batch."""
 

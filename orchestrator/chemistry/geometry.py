@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any
 
 from rdkit import Chem
@@ -20,6 +21,8 @@ _CONFORMERS_UP_TO_ATOMS = 100
 _STEPS = 2000
 #: a bond longer than this times the sum of its covalent radii is taken as broken
 _BROKEN = 1.5
+#: structures whose distances agree within this are the same, in ångström
+_SAME = 0.05
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,27 +62,64 @@ def embed(smiles: str, field: str = "molecule.smiles", max_atoms: int = DEFAULT_
     text = canonical(parse(smiles, field, max_atoms))
     mol = Chem.AddHs(Chem.MolFromSmiles(text))
     count = _CONFORMERS if 1 < mol.GetNumAtoms() <= _CONFORMERS_UP_TO_ATOMS else 1
+    found = _conformers(mol, count, SEED)
+    if not found:
+        raise InputError(field, smiles, "has no 3D structure that could be found", "Give coordinates as XYZ.")
+    force_field, order = _relax(mol, found)
+    return _geometry(mol, order[0], text, force_field, len(found), SEED)
+
+
+def other_conformer(smiles: str, xyz: str, seed: int = SEED + 1) -> Geometry | None:
+    """Make a 3D structure that differs from the given one: the lowest other conformer, by another seed.
+
+    None: of ten no other was found, as for a rigid molecule.
+
+    Raises
+    ------
+    InputError
+        If the SMILES cannot be used.
+    """
+    text = canonical(parse(smiles, max_atoms=1_000_000))
+    mol = Chem.AddHs(Chem.MolFromSmiles(text))
+    found = _conformers(mol, _CONFORMERS, seed)
+    force_field, order = _relax(mol, found) if found else ("", [])
+    made = (_geometry(mol, conformer, text, force_field, len(found), seed) for conformer in order)
+    return next((one for one in made if not same_structure(one.xyz, xyz)), None)
+
+
+def same_structure(one: str, other: str) -> bool:
+    """Tell whether two structures have the same distances, whatever their orientation and the order of equal atoms."""
+    mine, theirs = _distances(one), _distances(other)
+    return len(mine) == len(theirs) and all(abs(a - b) < _SAME for a, b in zip(mine, theirs, strict=True))
+
+
+def _distances(xyz: str) -> list[float]:
+    return sorted(math.dist(a[1:], b[1:]) for a, b in combinations(parse_xyz(xyz), 2))
+
+
+def _conformers(mol: Chem.Mol, count: int, seed: int) -> list[int]:
+    """Embed conformers by ETKDGv3; from random coordinates if it finds none otherwise."""
     parameters: Any = rdDistGeom.ETKDGv3()
-    parameters.randomSeed = SEED
+    parameters.randomSeed = seed
     parameters.numThreads = 1
     found = list(rdDistGeom.EmbedMultipleConfs(mol, count, parameters))
     if not found:
         parameters.useRandomCoords = True
         found = list(rdDistGeom.EmbedMultipleConfs(mol, count, parameters))
-    if not found:
-        raise InputError(field, smiles, "has no 3D structure that could be found", "Give coordinates as XYZ.")
-    force_field, best = _relax(mol, found)
-    positions = mol.GetConformer(best).GetPositions()
+    return found
+
+
+def _geometry(mol: Chem.Mol, conformer: int, smiles: str, force_field: str, count: int, seed: int) -> Geometry:
+    positions = mol.GetConformer(conformer).GetPositions()
     atoms = [Atom(a.GetSymbol(), *map(float, positions[a.GetIdx()])) for a in mol.GetAtoms()]
-    made = Geometry(xyz="", force_field=force_field, conformers=len(found))
-    xyz = write_xyz(atoms, f"{text} ({made.method}, seed {SEED})")
-    return Geometry(xyz=xyz, force_field=force_field, conformers=len(found))
+    made = Geometry(xyz="", force_field=force_field, conformers=count)
+    return replace(made, xyz=write_xyz(atoms, f"{smiles} ({made.method}, seed {seed})"))
 
 
-def _relax(mol: Chem.Mol, conformers: list[int]) -> tuple[str, int]:
-    """Minimise all conformers in place; give the force field and the id of the lowest one."""
+def _relax(mol: Chem.Mol, conformers: list[int]) -> tuple[str, list[int]]:
+    """Minimise all conformers in place; give the force field, and their ids from the lowest one up."""
     if mol.GetNumAtoms() == 1:
-        return "", conformers[0]
+        return "", conformers
     if rdForceFieldHelpers.MMFFHasAllMoleculeParams(mol):
         name = "MMFF94s"
         results = rdForceFieldHelpers.MMFFOptimizeMoleculeConfs(
@@ -89,9 +129,9 @@ def _relax(mol: Chem.Mol, conformers: list[int]) -> tuple[str, int]:
         name = "UFF"
         results = rdForceFieldHelpers.UFFOptimizeMoleculeConfs(mol, numThreads=1, maxIters=_STEPS)
     else:
-        return "", conformers[0]
+        return "", conformers
     energies = [energy if math.isfinite(energy) else math.inf for _, energy in results]
-    return name, conformers[min(range(len(energies)), key=energies.__getitem__)]
+    return name, [conformers[i] for i in sorted(range(len(energies)), key=energies.__getitem__)]
 
 
 def broken_bonds(smiles: str, xyz: str) -> list[str]:

@@ -239,6 +239,9 @@ def show(
         print_table(("job", "label", "task", "state", "progress", "elapsed"), jobs)
     if view.more_jobs:
         note(f"there are more jobs: simrelay job list --run {run}")
+    if view.state and view.state.recoveries:
+        tried = ((r.step, r.error_class, r.action, r.source, r.status, r.report) for r in view.state.recoveries)
+        print_table(("step", "failure", "recovery", "chosen by", "status", "what came of it"), tried)
     print_asked(view)
     _print_answer(view)
 

@@ -45,6 +45,13 @@
 --   protocol                     hash: number and version of the newest process that this installation was carried over
 --                                to (tasks/protocol.py); members, member-versions: sorted set <kind>:<id> -> alive
 --                                until, hash <kind>:<id> -> "version protocol", of workers and orchestrators
+--   episode:<id>                 hash: one recovery and what came of it (tasks/memory.py); `content` is JSON, `hash` its
+--                                SHA-256, `status` candidate, verified_success, verified_failure, rejected or revoked
+--   episodes, episodes:<signature>
+--                                sorted sets episode -> sequence
+--   policy:<n>                   hash signature -> JSON rule: version n of the policy, which never changes; 0 is empty
+--   policy:versions              hash n -> JSON: who made it, when, out of which; policy:newest, policy:active numbers
+--   memory:audit                 list of JSON, newest first: what was recorded, revoked, promoted, rolled back, by whom
 --   expire:last, expire:guard    strings: last call of expire, moment before which it takes nothing
 
 local P = KEYS[1]
@@ -363,4 +370,18 @@ local function seal_batch(id, now)
   redis.call('HSET', P .. 'batch:' .. id, 'sealed', '1')
   tell(id, now)
   return 'ok'
+end
+
+-- ---- memory of recoveries
+
+-- Add a line to the memory's account, which is only ever added to.
+local function note_memory(what, who, why, more, now)
+  more.what, more.who, more.why, more.at_ms = what, who, why, now
+  redis.call('LPUSH', P .. 'memory:audit', cjson.encode(more))
+end
+
+local function policy_version(version, before, who, why, now)
+  local row = { version = version, before = before, by = who, why = why, created_ms = now }
+  redis.call('HSET', P .. 'policy:versions', version, cjson.encode(row))
+  redis.call('SET', P .. 'policy:active', version)
 end

@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
 -- One page of records out of a sorted set, newest first, with further conditions on their fields.
--- ARGV: set, kind (job, batch, run, worker), cursor (score to begin below; '' for the newest), count, JSON {field: value},
+-- ARGV: set, kind (job, batch, run, worker, episode), cursor (score to begin below; '' for the newest), count, JSON {field: value},
 --       most rows to look at.   Answers: ok {rows, cursor ('' at the end)}.
 local set, kind, count, most = P .. ARGV[1], ARGV[2], tonumber(ARGV[4]), tonumber(ARGV[6])
 local names, values = {}, {}

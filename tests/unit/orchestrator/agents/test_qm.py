@@ -223,3 +223,17 @@ def test_frequencies_of_a_geometry_that_is_not_stationary_are_said_to_be_doubtfu
     finding = walk.end(2, [result(spec, **found)]).finding
     assert finding is not None
     assert any("not stationary at this level (largest gradient 1.2e-02 Eh/bohr)" in note for note in finding.notes)
+
+
+def test_molecules_of_different_levels_are_not_compared(workspace: Path) -> None:
+    walk = Walk("Compare the HOMO energies of water and methane with B3LYP/def2-TZVP//GFN2-xTB", workspace)
+    walk.begin(1)
+    first = walk.begin(2)
+    walk.end(2, [result(spec) for spec in first.specs])
+    one, other = walk.begin(3).specs
+    assert isinstance(other, QuantumSpec)
+    coarser = other.model_copy(update={"basis": "def2-SVP"})
+    work = walk.end(3, [result(one, homo_ev=-8.0), result(coarser, homo_ev=-10.0)])
+    assert work.finding
+    assert "not all computed at one level, and are not compared" in work.finding.summary
+    assert "higher" not in work.finding.summary
