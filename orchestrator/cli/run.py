@@ -228,6 +228,7 @@ def show(
             ("submitted", moment(record.created)),
             ("ended", moment(record.ended)),
             ("error", record.error),
+            ("model", _used(view)),
         )
     )
     if view.state and view.state.plan.steps:
@@ -240,6 +241,16 @@ def show(
         note(f"there are more jobs: simrelay job list --run {run}")
     print_asked(view)
     _print_answer(view)
+
+
+def _used(view: RunView) -> str:
+    """Say what the run has used of a language model; empty: nothing."""
+    used = view.state.usage if view.state else None
+    if used is None or not used.calls:
+        return ""
+    tokens = used.prompt_tokens + used.completion_tokens
+    cost = "" if used.cost is None else f", cost {used.cost:.4f}"
+    return f"{used.calls} call{'' if used.calls == 1 else 's'}, {tokens} tokens{cost}"
 
 
 def _print_events(view: RunView) -> None:

@@ -94,7 +94,7 @@ def preview_plan(
                 jobs.append(job)
                 total += cost.core_seconds or 0.0
         elif step.agent == "md_agent":
-            for simulation in read_dynamics(request_text, max_atoms).specs:
+            for simulation in read_dynamics(step.goal.query or request_text, max_atoms).specs:
                 cost = estimate(simulation)
                 jobs.append({"spec": dump_spec(simulation), "estimated_cost": _shown(cost)})
                 total += cost.core_seconds or 0.0
