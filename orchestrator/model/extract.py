@@ -18,6 +18,7 @@ from tasks.errors import InputError
 _SMILES = re.compile(r"\[[A-Za-z0-9@+\-]+\]|[A-Za-z]\(=?[A-Za-z]|[A-Za-z]=[A-Za-z]|[a-z]1[a-z]|#[A-Z]")
 #: also those within names: of methods, basis sets, molecules
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_AROUND = "'\"`.,;:!?"
 _QUOTED = re.compile(r"['\"`]([^'\"`]+)['\"`]")
 
 
@@ -33,7 +34,7 @@ class Rewritten(BaseModel):
 
 def may_be_read(error: InputError) -> bool:
     """Tell whether rules refused a request for what they miss in it, and not for a value that is wrong."""
-    return error.field == "request"
+    return error.field == "request" and bool(str(error.value).strip())
 
 
 async def rewrite(model: Model, request: str, error: InputError, usage: Usage) -> tuple[str, Usage]:
@@ -64,4 +65,4 @@ async def rewrite(model: Model, request: str, error: InputError, usage: Usage) -
 
 def _written(sentence: str) -> list[str]:
     """Give what is quoted, or looks like a SMILES."""
-    return _QUOTED.findall(sentence) + [word for word in sentence.split() if _SMILES.search(word)]
+    return _QUOTED.findall(sentence) + [word.strip(_AROUND) for word in sentence.split() if _SMILES.search(word)]
