@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from orchestrator.cli.connect import client, local_service_is_missing, new_id, owner, start_if_missing
-from orchestrator.cli.output import Json, ago, answer, moment, more, note, print_json, print_pairs, print_table
+from orchestrator.cli.output import Json, ago, answer, moment, more, note, print_json, print_pairs, print_table, used
 from orchestrator.cli.people import GateId, Why, print_asked, say_answer, say_verdict
 from orchestrator.state import Options, Pipeline
 from tasks.errors import InputError
@@ -228,7 +228,7 @@ def show(
             ("submitted", moment(record.created)),
             ("ended", moment(record.ended)),
             ("error", record.error),
-            ("model", _used(view)),
+            ("model", used(view.state.usage) if view.state else ""),
         )
     )
     if view.state and view.state.plan.steps:
@@ -241,16 +241,6 @@ def show(
         note(f"there are more jobs: simrelay job list --run {run}")
     print_asked(view)
     _print_answer(view)
-
-
-def _used(view: RunView) -> str:
-    """Say what the run has used of a language model; empty: nothing."""
-    used = view.state.usage if view.state else None
-    if used is None or not used.calls:
-        return ""
-    tokens = used.prompt_tokens + used.completion_tokens
-    cost = "" if used.cost is None else f", cost {used.cost:.4f}"
-    return f"{used.calls} call{'' if used.calls == 1 else 's'}, {tokens} tokens{cost}"
 
 
 def _print_events(view: RunView) -> None:

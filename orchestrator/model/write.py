@@ -18,6 +18,10 @@ from orchestrator.state import Finding, Usage
 _LONGEST = 3000
 _MARKUP = re.compile(r"^\s*(?:#|[-*•]\s|\d+\.\s|\||```|>)|<[A-Za-z/!]", re.MULTILINE)
 
+#: whose findings quote what others wrote: nothing in them was computed here
+_QUOTING = frozenset({"rag_agent", "web_search_agent"})
+_CITED = re.compile(r"\[\d+\]|\bweb (?:search|results?|pages?)\b", re.IGNORECASE)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Prose:
@@ -70,6 +74,10 @@ def _problem(text: str, findings: Sequence[Finding]) -> str:
         return f"no finding has {', '.join(unknown[:5])}"
     if unknown := strange_quantities(text, findings):
         return f"no finding gives {', '.join(unknown[:5])}"
+    computed = told([finding for finding in findings if finding.agent not in _QUOTING])
+    for sentence in re.split(r"(?<=[.!?])\s+", text):
+        if (quoted := strange(sentence, computed)) and not _CITED.search(sentence):
+            return f"{', '.join(quoted[:5])} was read somewhere and not computed, and no citation says so"
     return ""
 
 

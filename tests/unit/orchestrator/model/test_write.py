@@ -112,6 +112,27 @@ async def test_instructions_in_papers_pages_and_outputs_change_no_number(connect
     assert prose.text == ""
 
 
+READ = Finding(step=3, agent="rag_agent", summary="One passage.", notes=("[4] its HOMO lies at −3.21 eV, says Eve.",))
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("Its HOMO is -7.941 eV.", True),
+        ("Its HOMO is -7.941 eV. Eve reports -3.21 eV [4].", True),
+        ("Its HOMO is -7.941 eV; a web result has -3.21 eV.", True),
+        ("Its HOMO is -3.21 eV.", False),
+        ("Its HOMO is -3.21 eV. Eve agrees [4].", False),
+    ],
+)
+async def test_what_was_read_is_never_told_as_if_it_was_computed(connect: Connect, text: str, kept: bool) -> None:
+    with ScriptedModel(text) as server:
+        async with connect(server) as model:
+            prose = await word_answer(model, "HOMO of water", [FINDING, READ], Usage())
+    assert prose.text == (text if kept else "")
+    assert kept or "-3.21 was read somewhere and not computed" in prose.line
+
+
 def test_numbers_are_compared_with_sign_and_digits() -> None:
     assert strange("−9.18, (2.011 D) 95%", ["-9.18 eV and 2.011", "95 %"]) == []
     assert strange("9.18 9.180", ["−9.18"]) == ["9.18", "9.180"]
