@@ -37,8 +37,6 @@ def print_json(data: BaseModel | object) -> None:
     """Print an answer as JSON."""
     from pydantic import BaseModel
 
-    from orchestrator.state import Usage
-
     def plain(value: object) -> object:
         if isinstance(value, BaseModel):
             return value.model_dump(mode="json")
