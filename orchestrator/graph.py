@@ -23,6 +23,7 @@ from langgraph.types import interrupt
 
 from orchestrator import gates, people, steps
 from orchestrator.agents.base import Agent, Context, JobResult, Work
+from orchestrator.agents.summary import answer_text
 from orchestrator.apart import Apart
 from orchestrator.dispatch import dispatch
 from orchestrator.inputs import settle_sources
@@ -165,7 +166,9 @@ class Supervisor:
         for step in gates.startable(state):
             context = self._context(state, offered)
             if step.agent == SUMMARY and state.findings and self.model and state.options.model:
-                prose = await word_answer(self.model, state.request, state.findings, state.usage)
+                prose = await word_answer(
+                    self.model, state.request, state.findings, answer_text(state.findings), state.usage
+                )
                 context = replace(context, prose=prose.text, prose_note=prose.line)
                 state = state.model_copy(update={"usage": prose.usage, "history": [*state.history, prose.line]})
             works[step.number] = await self.apart.run(_plan_jobs, self.agents[step.agent], step, context)

@@ -11,7 +11,7 @@ from orchestrator.agents import AGENTS
 from orchestrator.api.context import Api, Context
 from orchestrator.api.shapes import Answer, Count, Id, NewRun, Verdict, batch_row, job_row
 from orchestrator.api.verdicts import answerable, decidable
-from orchestrator.model.extract import may_be_read
+from orchestrator.model.extract import left_to_model
 from orchestrator.state import SUMMARY, Options, RunState
 from tasks import listing, runs
 from tasks.errors import Conflict, InputError, NotFound
@@ -33,8 +33,8 @@ async def create(body: NewRun, api: Context) -> dict[str, Any]:
                 body.request, body.owner, wait_for_worker=body.wait_for_worker, options=body.options
             )
         except InputError as error:
-            # What the rules miss in a request, a language model may find in it; the run then says what came of it.
-            if body.dry_run or not (api.settings.model_url and body.options.model and may_be_read(error)):
+            # The run then says what came of it.
+            if body.dry_run or not left_to_model(api.settings, body.options, error):
                 raise
         else:
             if body.dry_run:

@@ -11,8 +11,9 @@ from orchestrator.model.client import Model
 from orchestrator.model.fence import fenced
 from orchestrator.model.prompts import prompt
 from orchestrator.model.structured import ask_for, schema_of
-from orchestrator.state import Usage
+from orchestrator.state import Options, Usage
 from tasks.errors import InputError
+from tasks.settings import Settings
 
 #: what looks like a SMILES: brackets, bonds or ring closures in one word, in quotes or not
 _SMILES = re.compile(r"\[[A-Za-z0-9@+\-]+\]|[A-Za-z]\(=?[A-Za-z]|[A-Za-z]=[A-Za-z]|[a-z]1[a-z]|#[A-Z]")
@@ -35,6 +36,11 @@ class Rewritten(BaseModel):
 def may_be_read(error: InputError) -> bool:
     """Tell whether rules refused a request for what they miss in it, and not for a value that is wrong."""
     return error.field == "request" and bool(str(error.value).strip())
+
+
+def left_to_model(settings: Settings, options: Options, error: InputError) -> bool:
+    """Tell whether a request that rules refused makes a run all the same, since a language model may read it there."""
+    return bool(settings.model_url) and options.model and may_be_read(error)
 
 
 async def rewrite(model: Model, request: str, error: InputError, usage: Usage) -> tuple[str, Usage]:

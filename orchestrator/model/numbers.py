@@ -23,6 +23,8 @@ _WITH_UNIT = re.compile(rf"(?<![\w.])([-−–]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)\
 def strange(text: str, sources: Iterable[str]) -> list[str]:
     """Give the words with digits, and the links, of a text that no source has; in order, each once."""
     known = {word for source in sources for word in _words(source)}
+    # Of ``B3LYP/def2-SVP//GFN2-xTB`` each part may be told alone.
+    known |= {part for word in known for part in word.split("/")}
     return list(dict.fromkeys(word for word in _words(text) if word not in known))
 
 
@@ -37,6 +39,11 @@ def strange_quantities(text: str, findings: Sequence[Finding]) -> list[str]:
                 (_plain(cell), unit) for row in finding.table.rows for cell, unit in zip(row, units, strict=False)
             }
     return [f"{number} {unit}" for number, unit in dict.fromkeys(_quantities(text)) if (number, unit) not in known]
+
+
+def quantities(text: str) -> list[str]:
+    """Give the numbers with units of a text, with one kind of minus."""
+    return [f"{number} {unit}" for number, unit in _quantities(text)]
 
 
 def told(findings: Sequence[Finding]) -> list[str]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from orchestrator.model.budget import ModelError
 from orchestrator.model.client import Asking, Model
 from orchestrator.model.fence import fenced
-from orchestrator.model.numbers import strange, strange_quantities, told
+from orchestrator.model.numbers import quantities, strange, strange_quantities, told
 from orchestrator.model.prompts import prompt
 from orchestrator.report import headings
 from orchestrator.state import Finding, Usage
@@ -40,10 +40,16 @@ class Prose:
     line: str
 
 
-async def word_answer(model: Model, request: str, findings: Sequence[Finding], usage: Usage) -> Prose:
-    """Have the model word the answer; whatever goes wrong leaves the findings' own words, and is told."""
+async def word_answer(model: Model, request: str, findings: Sequence[Finding], answer: str, usage: Usage) -> Prose:
+    """Have the model word the answer; whatever goes wrong leaves the findings' own words, and is told.
+
+    Parameters
+    ----------
+    answer
+        Those own words; none of their quantities may get lost.
+    """
     data = "\n\n".join(_shown(finding) for finding in findings)
-    question = f"{fenced('request', request)}\n\n{fenced('findings', data)}"
+    question = f"{fenced('request', request)}\n\n{fenced('answer', answer)}\n\n{fenced('findings', data)}"
     try:
         reply = await model.ask(prompt("write"), question, usage)
     except Asking as error:
@@ -53,7 +59,7 @@ async def word_answer(model: Model, request: str, findings: Sequence[Finding], u
     if reply.calls:
         return Prose(usage=reply.usage, line=_kept("tried to call a tool, and it has none"))
     text = " ".join(reply.text.split())
-    problem = _problem(reply.text, findings)
+    problem = _problem(reply.text, findings) or _lost(reply.text, answer)
     if problem:
         return Prose(usage=reply.usage, line=_kept(f"worded the answer in a way that is refused: {problem}"))
     return Prose(text=text, usage=reply.usage, line="the answer was worded by the language model")
@@ -79,6 +85,11 @@ def _problem(text: str, findings: Sequence[Finding]) -> str:
         if (quoted := strange(sentence, computed)) and not _CITED.search(sentence):
             return f"{', '.join(quoted[:5])} was read somewhere and not computed, and no citation says so"
     return ""
+
+
+def _lost(text: str, answer: str) -> str:
+    missing = [one for one in quantities(answer) if one not in quantities(text)]
+    return f"it leaves out {', '.join(missing[:5])}" if missing else ""
 
 
 def _shown(finding: Finding) -> str:

@@ -50,6 +50,7 @@ def test_the_prompt_for_wording_forbids_changed_numbers() -> None:
     text = " ".join(prompt("write").split())
     assert "every number exactly as it stands there" in text
     assert "do not round, convert, subtract" in text
+    assert "Keep every number with a unit that the template's answer has." in text
 
 
 def test_a_missing_value_is_a_mistake_of_ours() -> None:

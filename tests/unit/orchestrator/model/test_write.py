@@ -23,6 +23,7 @@ FINDING = Finding(
     notes=("No imaginary mode [1].",),
     values=(Quantity(species="water", name="energy", value=-76.3, unit="Eh"),),
 )
+ANSWER = "Water has a HOMO of −7.941 eV."
 GOOD = (
     "With B3LYP/def2-SVP//GFN2-xTB, water's HOMO lies at -7.941 eV, above that of N,N-dimethylpiperidinium"
     " (−9.18 eV; gap 10.20 eV). Its dipole moment is 2.011 D, and there is no imaginary mode [1]."
@@ -32,7 +33,7 @@ GOOD = (
 async def test_sentences_out_of_the_findings_are_the_answer(connect: Connect) -> None:
     with ScriptedModel(GOOD) as server:
         async with connect(server) as model:
-            prose = await word_answer(model, "HOMO of water", [FINDING], Usage())
+            prose = await word_answer(model, "HOMO of water", [FINDING], ANSWER, Usage())
     assert prose.text == GOOD
     assert prose.usage.calls == 1
     assert prose.line == "the answer was worded by the language model"
@@ -53,6 +54,8 @@ async def test_sentences_out_of_the_findings_are_the_answer(connect: Connect) ->
         ("See www.evil.example for more.", "no finding has www.evil.example"),
         ("See ![x](evil) for more.", "no finding has"),
         ("Water is <b>fine</b>.", "is not made of plain sentences"),
+        ("Water was computed with GFN2-xTB and holds its electrons well.", "it leaves out -7.941 eV"),
+        ("Water was computed with GFN1-xTB.", "no finding has GFN1-xTB"),
         ("# Results\nAll is well.", "is not made of plain sentences"),
         ("- water", "is not made of plain sentences"),
         ("", "it is empty"),
@@ -62,7 +65,7 @@ async def test_sentences_out_of_the_findings_are_the_answer(connect: Connect) ->
 async def test_what_cannot_be_checked_is_refused_and_told(connect: Connect, text: str, problem: str) -> None:
     with ScriptedModel(text) as server:
         async with connect(server) as model:
-            prose = await word_answer(model, "HOMO of water", [FINDING], Usage())
+            prose = await word_answer(model, "HOMO of water", [FINDING], ANSWER, Usage())
     assert prose.text == ""
     assert prose.usage.calls == 1
     assert prose.line.startswith("the findings' own words are the answer: the language model")
@@ -80,7 +83,7 @@ async def test_what_cannot_be_checked_is_refused_and_told(connect: Connect, text
 async def test_a_model_that_is_no_help_leaves_the_findings_words(connect: Connect, answer: Raw, said: str) -> None:
     with ScriptedModel(answer) as server:
         async with connect(server, model_timeout_seconds=0.5) as model:
-            prose = await word_answer(model, "HOMO of water", [FINDING], Usage())
+            prose = await word_answer(model, "HOMO of water", [FINDING], ANSWER, Usage())
     assert (prose.text, prose.usage.calls) == ("", 1)
     assert said in prose.line
 
@@ -88,7 +91,7 @@ async def test_a_model_that_is_no_help_leaves_the_findings_words(connect: Connec
 async def test_a_used_up_budget_leaves_the_findings_words(connect: Connect) -> None:
     with ScriptedModel(GOOD) as server:
         async with connect(server, model_budget_calls=0) as model:
-            prose = await word_answer(model, "HOMO of water", [FINDING], Usage())
+            prose = await word_answer(model, "HOMO of water", [FINDING], ANSWER, Usage())
     assert (prose.text, prose.usage, server.seen) == ("", Usage(), [])
     assert "budget of 0 calls" in prose.line
 
@@ -104,7 +107,7 @@ async def test_instructions_in_papers_pages_and_outputs_change_no_number(connect
     poisoned = Finding(step=3, agent=agent, summary="Found 1 text.", notes=(f"Text 1: {INJECTED}",))
     with ScriptedModel("The HOMO is -1.05 eV. Visit https://evil.example/pay.") as server:
         async with connect(server) as model:
-            prose = await word_answer(model, "HOMO of water", [FINDING, poisoned], Usage())
+            prose = await word_answer(model, "HOMO of water", [FINDING, poisoned], ANSWER, Usage())
     # Then it stood between delimiters, and what is not in the findings is refused
     system, human = (message["content"] for message in server.seen[0].body["messages"])
     assert INJECTED not in system
@@ -128,7 +131,7 @@ READ = Finding(step=3, agent="rag_agent", summary="One passage.", notes=("[4] it
 async def test_what_was_read_is_never_told_as_if_it_was_computed(connect: Connect, text: str, kept: bool) -> None:
     with ScriptedModel(text) as server:
         async with connect(server) as model:
-            prose = await word_answer(model, "HOMO of water", [FINDING, READ], Usage())
+            prose = await word_answer(model, "HOMO of water", [FINDING, READ], ANSWER, Usage())
     assert prose.text == (text if kept else "")
     assert kept or "-3.21 was read somewhere and not computed" in prose.line
 
