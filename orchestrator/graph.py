@@ -10,6 +10,7 @@ results) runs in a process of its own, so that the run's lease is always renewed
 from __future__ import annotations
 
 import asyncio
+import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -23,10 +24,12 @@ from langgraph.types import interrupt
 
 from orchestrator import gates, people, steps
 from orchestrator.agents.base import Agent, Context, JobResult, Work
+from orchestrator.agents.summary import answer_text
 from orchestrator.apart import Apart
 from orchestrator.dispatch import dispatch
 from orchestrator.edges import edges_of, nodes_of
 from orchestrator.inputs import settle_sources
+from orchestrator.model import Model, plan_with_model, word_answer
 from orchestrator.planning.asked import Asked, Planned
 from orchestrator.planning.cost import estimate
 from orchestrator.planning.feedback import revise_plan
@@ -80,6 +83,8 @@ class Supervisor:
         Makes decision, plan and species of a request, or a question; raises InputError where it cannot be used.
     apart
         Where work goes that holds the processor.
+    model
+        The language model that may be asked where rules abstain; None: rules only.
     """
 
     settings: Settings
@@ -87,6 +92,7 @@ class Supervisor:
     agents: Mapping[str, Agent]
     plan: Planner
     apart: Apart
+    model: Model | None = None
 
     # ---- nodes
 
@@ -103,16 +109,26 @@ class Supervisor:
             agent=named,
             answers=answers,
         )
+        rules = functools.partial(self.apart.run, self.plan)
+        helped = await plan_with_model(rules, asked, self.model, self.agents, state.usage)
+        used: Update = {"usage": helped.usage, "history": list(helped.history)}
+        planned = helped.planned
         try:
-            planned = await self.apart.run(self.plan, asked)
+            if planned is None:
+                raise helped.error or SimrelayError("the request was neither planned nor refused")
             plan = await settle_sources(planned.plan, state.owner, self.store)
         except InputError as error:
-            return checked(error=str(error), decision=Decision(rule="abstain", reason=str(error)))
+            return checked(error=str(error), decision=Decision(rule="abstain", reason=str(error)), **used)
         if planned.question:
-            return self._ask(state, planned.question, decision=planned.decision)
+            return self._ask(state, planned.question, decision=planned.decision, **used)
         line = f"decided by {planned.decision.rule}: {plan.title or planned.decision.agent} ({len(plan.steps)} steps)"
         update = checked(
-            decision=planned.decision, plan=plan, species=planned.species, answer=planned.answer, history=[line]
+            decision=planned.decision,
+            plan=plan,
+            species=planned.species,
+            answer=planned.answer,
+            usage=helped.usage,
+            history=[*helped.history, line],
         )
         return self._with_plan_file(state, update)
 
@@ -163,12 +179,19 @@ class Supervisor:
     async def advance(self, state: RunState, config: RunnableConfig) -> Update:
         """Begin every step that can begin: its agent gives findings, or specs, which are frozen here."""
         offered = frozenset((await self.store.run(listing.declared())).keys())
-        works = {}
+        works, before = {}, len(state.history)
         for step in gates.startable(state):
-            works[step.number] = await self.apart.run(
-                _plan_jobs, self.agents[step.agent], step, self._context(state, offered)
-            )
-        return self._with_plan_file(state, self._apply(state, works))
+            context = self._context(state, offered)
+            if step.agent == SUMMARY and state.findings and self.model and state.options.model:
+                prose = await word_answer(
+                    self.model, state.request, state.findings, answer_text(state.findings), state.usage
+                )
+                context = replace(context, prose=prose.text, prose_note=prose.line)
+                state = state.model_copy(update={"usage": prose.usage, "history": [*state.history, prose.line]})
+            works[step.number] = await self.apart.run(_plan_jobs, self.agents[step.agent], step, context)
+        update = self._apply(state, works)
+        told = [*state.history[before:], *update["history"]]
+        return self._with_plan_file(state, {**update, **checked(usage=state.usage, history=told)})
 
     async def dispatch(self, state: RunState, config: RunnableConfig) -> Update:
         """Put frozen manifests into the store, exactly as they were frozen; doing it twice is doing it once."""
@@ -328,7 +351,8 @@ class Supervisor:
     @staticmethod
     def _ask(state: RunState, question: Question, **changes: Any) -> Update:
         line = f"{question.id} is asked: {question.text.splitlines()[0]}"
-        return checked(questions=(*state.questions, question), history=[line], **changes)
+        told = [*changes.pop("history", ()), line]
+        return checked(questions=(*state.questions, question), history=told, **changes)
 
     def _apply(self, state: RunState, works: Mapping[int, Work]) -> Update:
         recovers = self.settings.recovery != "off"

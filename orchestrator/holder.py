@@ -17,6 +17,7 @@ from redis.exceptions import RedisError
 from orchestrator.agents import AGENTS, Agent
 from orchestrator.apart import Apart
 from orchestrator.graph import Planner, RunCancelled, Supervisor
+from orchestrator.model import connect_model
 from orchestrator.planning.decide import plan_request
 from orchestrator.retry import taken_up_again
 from orchestrator.saver import FencedSaver, run_config
@@ -58,7 +59,10 @@ class Holder:
         self.settings, self.store, self.id = settings, store, orchestrator_id
         self.saver = FencedSaver(store.client, store)
         self.apart = Apart()
-        self.supervisor = Supervisor(settings=settings, store=store, agents=agents, plan=plan, apart=self.apart)
+        self.model = connect_model(settings)
+        self.supervisor = Supervisor(
+            settings=settings, store=store, agents=agents, plan=plan, apart=self.apart, model=self.model
+        )
         self.graph: CompiledStateGraph[RunState] | None = None
         #: token of the workspace (``workspace_proof``); empty until an orchestrator has made one
         self.token = ""
@@ -105,6 +109,8 @@ class Holder:
                 task.cancel()
             await asyncio.gather(listener, stopping, *self.driving, return_exceptions=True)
             self.apart.close()
+            if self.model:
+                await self.model.close()
 
     async def _sees_workspace(self) -> bool:
         """Look before each claim: what a run writes must not land where a mount is gone."""

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class SimrelayError(Exception):
     """Something in Simrelay went wrong, and the message says what."""
 
     #: exit code of the command line for this kind of error
     exit_code = 1
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Cross into another process with everything that it holds, however many arguments its class takes."""
+        return _again, (type(self), self.args, self.__dict__)
+
+
+def _again(kind: type[SimrelayError], arguments: tuple[Any, ...], values: dict[str, Any]) -> SimrelayError:
+    error = kind.__new__(kind)
+    error.args = arguments
+    error.__dict__.update(values)
+    return error
 
 
 class InputError(SimrelayError, ValueError):

@@ -93,7 +93,37 @@ class Settings(BaseSettings):
     recovery_rounds: int = Field(default=2, ge=0, le=10)
     #: how far an episode has to be trusted to be recalled
     memory_min_trust: float = Field(default=0.8, ge=0, le=1)
+
+    #: base URL of an OpenAI-compatible endpoint (``https://api.example.org/v1``); empty: no language model is used
+    model_url: str = ""
+    #: the language model's name at that endpoint
+    model: str = ""
+    model_key: SecretStr = SecretStr("")
+    #: how long one try at an answer may take
+    model_timeout_seconds: float = Field(default=60.0, gt=0)
+    #: tries after the first, with exponential back-off and jitter, or after what the endpoint asks for
+    model_retries: int = Field(default=2, ge=0, le=10)
+    #: what a run may use of the language model before it goes on without
+    model_budget_calls: int = Field(default=40, ge=0)
+    model_budget_tokens: int = Field(default=200_000, ge=0)
+    #: prices per million tokens, in whatever currency; None: no cost is shown
+    model_prompt_price: float | None = Field(default=None, ge=0)
+    model_completion_price: float | None = Field(default=None, ge=0)
+
+    #: key of the Tavily web search; empty: web searches are refused
+    tavily_key: SecretStr = SecretStr("")
+    tavily_url: str = "https://api.tavily.com"
     log_level: str = "INFO"
+
+    @model_validator(mode="after")
+    def _model_is_whole(self) -> Self:
+        if bool(self.model_url) != bool(self.model):
+            missing, given = ("SIMRELAY_MODEL", "SIMRELAY_MODEL_URL")[:: 1 if self.model_url else -1]
+            raise ValueError(f"{given} is set, but {missing} is not: a language model needs both")
+        for name, url in (("SIMRELAY_MODEL_URL", self.model_url), ("SIMRELAY_TAVILY_URL", self.tavily_url)):
+            if url and not url.startswith(("http://", "https://")):
+                raise ValueError(f"{name} does not begin with http:// or https://")
+        return self
 
     @model_validator(mode="after")
     def _times_fit(self) -> Self:

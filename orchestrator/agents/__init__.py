@@ -12,6 +12,7 @@ from orchestrator.agents.md import DynamicsAgent
 from orchestrator.agents.qm import QuantumAgent
 from orchestrator.agents.summary import SummaryAgent
 from orchestrator.agents.wavefunction import WavefunctionAgent
+from orchestrator.agents.web import WebAgent
 
 AGENTS: dict[str, Agent] = {
     agent.name: agent
@@ -21,6 +22,7 @@ AGENTS: dict[str, Agent] = {
         QuantumAgent(),
         DynamicsAgent(),
         WavefunctionAgent(),
+        WebAgent(),
         SummaryAgent(),
     )
 }

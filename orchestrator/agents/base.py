@@ -66,6 +66,10 @@ class Context:
     plan: Plan = field(default_factory=Plan)
     #: of the installation, for agents that ask services elsewhere; None: the defaults
     settings: Settings | None = None
+    #: of the summary: the answer as a language model worded it, checked; empty: the findings' own sentences
+    prose: str = ""
+    #: of the summary: what became of that; empty: no language model was asked
+    prose_note: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,6 +13,9 @@ from orchestrator.state import Finding, Plan, Step, StepStatus
 from tasks.results import Artifact
 from tasks.workspace import write_artifact
 
+#: said wherever a model's sentences are shown
+_WORDED = "(Worded by a language model; every number in it stands in the findings.)"
+
 
 class SummaryAgent(Agent):
     """Writes ``report.md`` and its figures, and the answer for the terminal (the finding's summary)."""
@@ -31,7 +34,7 @@ class SummaryAgent(Agent):
         base = context.folder.relative_to(context.workspace)
         drawn = [*((str(PurePath(p.file.path).relative_to(base)), p.caption) for p in pictures), *drawn]
         plan = _as_done(context.plan, step)
-        sentences = answer_text(context.findings)
+        sentences = context.prose or answer_text(context.findings)
         report = report_markdown(
             request=context.request,
             run_id=context.run_id,
@@ -40,7 +43,7 @@ class SummaryAgent(Agent):
             findings=context.findings,
             figures=drawn,
             files=figures,
-            answer=sentences,
+            answer=f"{sentences}\n\n{_WORDED}" if context.prose else sentences,
         )
         path = context.folder / "report.md"
         written = write_artifact(path, report.encode(), context.workspace, "report")
@@ -55,6 +58,7 @@ class SummaryAgent(Agent):
             answer += ["", f"Level: {level}; asked for was {protocol}"]
         elif protocol:
             answer += ["", f"Level: {protocol} ({level})" if level else f"Level: {protocol}"]
+        answer += ["", _WORDED] if context.prose else []
         answer += ["", *(f"{a.role.capitalize()}: {a.path}" for a in (written, *figures))]
         finding = Finding(
             step=step.number,
@@ -62,6 +66,7 @@ class SummaryAgent(Agent):
             stage="reported",
             summary="\n".join(answer),
             artifacts=(written, *figures),
+            notes=(context.prose_note,) if context.prose_note else (),
         )
         return Work(finding=finding)
 

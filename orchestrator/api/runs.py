@@ -11,6 +11,7 @@ from orchestrator.agents import AGENTS
 from orchestrator.api.context import Api, Context
 from orchestrator.api.shapes import Answer, Count, Id, NewRun, Retry, Verdict, batch_row, job_row
 from orchestrator.api.verdicts import answerable, decidable
+from orchestrator.model.extract import left_to_model
 from orchestrator.state import SUMMARY, Options, RunState
 from tasks import listing, runs
 from tasks.errors import Conflict, InputError, NotFound
@@ -27,11 +28,17 @@ async def create(body: NewRun, api: Context) -> dict[str, Any]:
     existing = await api.store.run(listing.run(body.id))
     if not existing or body.dry_run:
         check_options(body.options)
-        preview = await api.intake.preview(
-            body.request, body.owner, wait_for_worker=body.wait_for_worker, options=body.options
-        )
-        if body.dry_run:
-            return preview
+        try:
+            preview = await api.intake.preview(
+                body.request, body.owner, wait_for_worker=body.wait_for_worker, options=body.options
+            )
+        except InputError as error:
+            # The run then says what came of it.
+            if body.dry_run or not left_to_model(api.settings, body.options, error):
+                raise
+        else:
+            if body.dry_run:
+                return preview
     options = body.options.model_dump(mode="json", exclude_defaults=True)
     created = await api.store.run(runs.create(body.id, body.owner, body.request, options=options, attach=not body.new))
     return {"run": created.run, "answer": created.answer}

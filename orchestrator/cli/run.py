@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from orchestrator.cli.connect import client, local_service_is_missing, new_id, owner, start_if_missing
-from orchestrator.cli.output import Json, ago, answer, moment, more, note, print_json, print_pairs, print_table
+from orchestrator.cli.output import Json, ago, answer, moment, more, note, print_json, print_pairs, print_table, used
 from orchestrator.cli.people import GateId, Why, print_asked, say_answer, say_verdict
 from orchestrator.state import Options, Pipeline
 from tasks.errors import InputError
@@ -70,12 +70,15 @@ def request(
         Pipeline, typer.Option(help="short: no gates; full: the plan is approved; looped: the results are reviewed.")
     ] = Pipeline.SHORT,
     max_iterations: Annotated[int, typer.Option(min=1, max=20, help="Revisions of a looped run at most.")] = 3,
+    model: Annotated[
+        bool, typer.Option("--model/--no-model", help="Ask the language model where rules abstain, if there is one.")
+    ] = True,
     as_json: Json = False,
 ) -> None:
     """Compute and answer a request; the local stack is started if nothing is configured and none runs."""
-    options = Options(agent=agent, pipeline=pipeline, max_iterations=max_iterations)
+    options = Options(agent=agent, pipeline=pipeline, max_iterations=max_iterations, model=model)
     missing = local_service_is_missing()
-    planned = _plan_here(text, options) if missing else None
+    planned = _plan_here(text, options, dry_run) if missing else None
     run_id = run_id or new_id()
     body = {
         "id": run_id,
@@ -112,12 +115,19 @@ def _detaching(run: str) -> Iterator[None]:
         raise typer.Exit(_DETACHED) from None
 
 
-def _plan_here(text: str, options: Options) -> dict[str, Any]:
-    """Plan a request without a service, so that bad input starts nothing."""
+def _plan_here(text: str, options: Options, only_shown: bool) -> dict[str, Any] | None:
+    """Plan a request without a service, so that bad input starts nothing; None where a model will have to read it."""
+    from orchestrator.model.extract import left_to_model
     from orchestrator.planning.preview import dry_run
     from tasks.settings import load_settings
 
-    return dry_run(text, None, load_settings().max_atoms, options)
+    settings = load_settings()
+    try:
+        return dry_run(text, None, settings.max_atoms, options)
+    except InputError as error:
+        if only_shown or not left_to_model(settings, options, error):
+            raise
+        return None
 
 
 def _watch(service: Client, run: str, as_json: bool) -> None:
@@ -229,6 +239,7 @@ def show(
             ("submitted", moment(record.created)),
             ("ended", moment(record.ended)),
             ("error", record.error),
+            ("model", used(view.state.usage) if view.state else ""),
         )
     )
     if view.state and view.state.plan.steps:

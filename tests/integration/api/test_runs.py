@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import httpx
 import pytest
 
-from orchestrator.api import Api
+from orchestrator.api import Api, make_api
 from orchestrator.holder import Holder
 from tasks.store import Store
-from tests.integration.api.conftest import register
+from tests.integration.api.conftest import TOKEN, register
 from tests.integration.orchestrator.conftest import until
 
 REQUEST = "Compare the HOMO and LUMO energies of water and methane with GFN2-xTB"
@@ -110,3 +111,21 @@ async def test_a_run_is_seen_with_its_plan_batches_and_jobs(client: httpx.AsyncC
     assert (await client.post("/runs/r1/cancel")).json()["answer"] == "ended"
     stop.set()
     await task
+
+
+@pytest.mark.parametrize(
+    ("more", "status"),
+    [({}, 200), ({"dry_run": True}, 422), ({"options": {"model": False}}, 422), ({"request": "  "}, 422)],
+)
+async def test_what_a_language_model_could_read_is_left_to_the_run(
+    api: Api, store: Store, more: dict[str, object], status: int
+) -> None:
+    register(store, queues=("xtb",))
+    with_model = api.settings.model_copy(update={"model_url": "http://127.0.0.1:1/v1", "model": "m"})
+    transport = httpx.ASGITransport(app=make_api(replace(api, settings=with_model)), raise_app_exceptions=False)
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    async with httpx.AsyncClient(transport=transport, base_url="http://service", headers=headers) as caller:
+        answer = await caller.post("/runs", json=run(**{"request": "how tightly does it hold on?", **more}))
+        wrong = await caller.post("/runs", json=run(id="r2", request="HOMO of 'C1CC' with GFN2-xTB"))
+    assert answer.status_code == status, answer.text
+    assert wrong.status_code == 422, "a value that is wrong is refused whoever reads it"
