@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 
 class SimrelayError(Exception):
     """Something in Simrelay went wrong, and the message says what."""
 
     #: exit code of the command line for this kind of error
     exit_code = 1
+
+    def __reduce__(self) -> tuple[Callable[..., SimrelayError], tuple[Any, ...]]:
+        """Cross from one process to another whole, whatever the class is made from."""
+        return _whole, (type(self), self.args, self.__dict__)
+
+
+def _whole(kind: type[SimrelayError], arguments: tuple[Any, ...], fields: dict[str, Any]) -> SimrelayError:
+    error = kind.__new__(kind, *arguments)
+    error.__dict__.update(fields)
+    return error
 
 
 class InputError(SimrelayError, ValueError):

@@ -87,6 +87,14 @@ class Settings(BaseSettings):
     approval_core_hours: float = Field(default=4.0, ge=0)
     #: how long a person may take to decide before the question is asked anew
     approval_expires_hours: float = Field(default=72.0, gt=0)
+    #: OpenAI-compatible endpoint of the library's embeddings (as ``http://host:8000/v1``), its model and key
+    embeddings_url: str = ""
+    embeddings_model: str = ""
+    embeddings_key: SecretStr = SecretStr("")
+    #: folder of an ONNX model (``model.onnx``, ``tokenizer.json``) that makes the library's embeddings here instead
+    embeddings_folder: Path | None = None
+    #: Qdrant server that keeps the library instead of Redis; needs embeddings
+    qdrant_url: str = ""
     log_level: str = "INFO"
 
     @model_validator(mode="after")
