@@ -12,7 +12,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 from starlette.exceptions import HTTPException
 
-from orchestrator.api import about, batches, files, jobs, runs, workers
+from orchestrator.api import about, batches, files, jobs, library, runs, workers
 from orchestrator.api.context import Api, Unauthorised, authorise
 from orchestrator.problems import BadInput, Problem, of_error, plain
 from tasks import __version__
@@ -61,7 +61,15 @@ def make_api(api: Api) -> FastAPI:
     app = FastAPI(title="Simrelay", version=__version__, docs_url=None, redoc_url=None, openapi_url=None)
     app.state.api = api
     app.include_router(about.open_routes)
-    for router in (about.router, runs.router, jobs.router, batches.router, files.router, workers.router):
+    for router in (
+        about.router,
+        runs.router,
+        jobs.router,
+        batches.router,
+        files.router,
+        workers.router,
+        library.router,
+    ):
         app.include_router(router, dependencies=[Depends(authorise)])
     app.add_exception_handler(SimrelayError, _ours)
     app.add_exception_handler(RequestValidationError, _malformed)

@@ -6,6 +6,8 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
+from pydantic import computed_field
+
 from orchestrator.library.chunks import sentences
 from orchestrator.library.store import Hit, Part, Record
 from orchestrator.library.words import asked, stems
@@ -35,6 +37,7 @@ class Source(Part):
     text: str
     score: float
 
+    @computed_field  # type: ignore[prop-decorator]
     @property
     def citation(self) -> str:
         """``Author et al. (Year), Title, p. 3, chunk 12, doi:…``."""
@@ -72,11 +75,13 @@ class Answer(Part):
     worded: bool = True
     notes: tuple[str, ...] = ()
 
+    @computed_field  # type: ignore[prop-decorator]
     @property
     def found(self) -> bool:
         """Whether there is anything."""
         return bool(self.quotes)
 
+    @computed_field  # type: ignore[prop-decorator]
     @property
     def text(self) -> str:
         """The answer in words, with its citations; the sources stand in ``sources``."""
@@ -86,7 +91,9 @@ class Answer(Part):
         if not self.found:
             return f"Nothing found on this in the {among} of the library."
         near = "" if self.worded else " No passage holds its words; these are nearest in meaning:"
-        quoted = " ".join(f"“{quote.text}” [{quote.source}]" for quote in self.quotes)
+        # What a document says cannot end its own quotation.
+        inner = str.maketrans("“”", "‘’")
+        quoted = " ".join(f"“{quote.text.translate(inner)}” [{quote.source}]" for quote in self.quotes)
         return f"Found in the library ({among} searched):{near} {quoted}"
 
 

@@ -11,10 +11,8 @@ from orchestrator.library.answers import CANDIDATES, Answer, compose
 from orchestrator.library.chunks import split
 from orchestrator.library.documents import Document, read
 from orchestrator.library.store import LibraryStore, Part, Record
-from orchestrator.library.vectors import configured_embedder
 from tasks.errors import ConfigurationError, InputError, NotFound
 from tasks.settings import Settings
-from tasks.store import connect
 
 #: the shortest beginning of an id that names a document
 _SHORTEST_ID = 6
@@ -143,6 +141,10 @@ def open_library(settings: Settings) -> Library:
     ConfigurationError
         If the settings contradict each other, or name what is not installed here.
     """
+    # What takes long to load is loaded only where a library is opened.
+    from orchestrator.library.vectors import configured_embedder
+    from tasks.store import connect
+
     embedder = configured_embedder(settings)
     if settings.qdrant_url:
         if embedder is None:

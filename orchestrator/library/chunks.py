@@ -11,7 +11,9 @@ from dataclasses import dataclass
 SIZE = 1200
 #: how much of the passage before is repeated at most, in characters, so that nothing is cut from what explains it
 OVERLAP = 200
-_ABBREVIATED = re.compile(r"(?:\b(?:et al|e\.g|i\.e|cf|vs|ca|approx|Figs?|Eqs?|Refs?|Nos?|Dr|Prof)|\b[A-Z])\.$")
+_ABBREVIATED = re.compile(
+    r"(?:\b(?:et al|e\.g|i\.e|cf|vs|ca|approx|Figs?|Eqs?|Refs?|Nos?|Dr|Prof)|(?:^|\(|(?<!\d)\s)[A-Z])\.$"
+)
 _END = re.compile(r"(?<=[.!?])[\"”')\]]*\s+(?=[\"“'(\[]*[A-Z0-9])")
 
 
