@@ -110,6 +110,11 @@ class HybridStore(RedisStore):
             self.client.set(f"{self.prefix}:model", self._model(vectors.shape[1]))
         return done
 
+    def close(self) -> None:
+        """Let go of the connections."""
+        self.embedder.close()
+        super().close()
+
     def _batches(self) -> Iterator[list[str]]:
         keys = [self._key(one.id, number) for one in self.documents() for number in range(1, one.chunks + 1)]
         yield from (keys[first : first + _AT_ONCE] for first in range(0, len(keys), _AT_ONCE))

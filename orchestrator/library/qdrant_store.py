@@ -133,6 +133,7 @@ class QdrantStore(LibraryStore):
 
     def close(self) -> None:
         """Let go of the connections."""
+        self.embedder.close()
         self.client.close()
 
     # ---- how

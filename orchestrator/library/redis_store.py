@@ -9,6 +9,7 @@ All keys stand behind the installation's prefix. The index over the passages is 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -24,6 +25,8 @@ from tasks.settings import Settings
 
 #: share of Redis' limit of memory above which nothing is added: runs and jobs come first
 _FULL = 0.8
+#: how long indexing anew waits for Redis; a search says if it has not finished
+_INDEXING_SECONDS = 300.0
 _FIELDS = ("text", "document", "number", "page")
 
 
@@ -89,17 +92,19 @@ class RedisStore(LibraryStore):
         """Build the index over the passages anew; vectors that some may have are no longer searched."""
         with reaching():
             self._drop_index()
-            self._ensure_index()
             self.client.delete(f"{self.prefix}:model")
+            self._ensure_index()
+            # Redis reads what is there already in the background.
+            deadline = time.monotonic() + _INDEXING_SECONDS
+            while self._indexed() < 1 and time.monotonic() < deadline:
+                time.sleep(0.02)
         return sum(record.chunks for record in self.documents())
 
     def notes(self) -> tuple[str, ...]:
         """Say so while Redis is still indexing, as it does after a restart."""
         with reaching():
             self._ensure_index()
-            info = self.client.execute_command("FT.INFO", self.index)
-        pairs = info if isinstance(info, dict) else dict(zip(info[::2], info[1::2], strict=False))
-        share = float(pairs.get("percent_indexed", 1))
+            share = self._indexed()
         return (f"only {share:.0%} of the library is indexed yet",) if share < 1 else ()
 
     def close(self) -> None:
@@ -151,6 +156,13 @@ class RedisStore(LibraryStore):
 
     def _key(self, document: str, number: int) -> str:
         return f"{self.prefix}:chunk:{document}:{number}"
+
+    def _indexed(self) -> float:
+        """Give the share of the passages that the index has read."""
+        info = self.client.execute_command("FT.INFO", self.index)
+        pairs = info if isinstance(info, dict) else dict(zip(info[::2], info[1::2], strict=False))
+        share = float(pairs.get("percent_indexed", 1))
+        return min(share, 0.99) if int(pairs.get("indexing", 0)) else share
 
     def _leave_room(self) -> None:
         memory = self.client.info("memory")

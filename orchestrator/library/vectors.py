@@ -33,6 +33,10 @@ class Embedder(Protocol):
         """Give the unit vectors of texts, shape (texts, dimension)."""
         ...
 
+    def close(self) -> None:
+        """Let go of connections."""
+        ...
+
 
 def configured_embedder(settings: Settings) -> Embedder | None:
     """Give what the settings name; None: nothing.
@@ -64,7 +68,8 @@ class EndpointEmbedder:
 
     def __init__(self, url: str, model: str, key: str = "") -> None:
         self.name, self.url = model, url.rstrip("/")
-        self._headers = {"Authorization": f"Bearer {key}"} if key else {}
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        self._client = httpx.Client(timeout=_SECONDS, headers=headers, trust_env=False)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Give the unit vectors of texts.
@@ -77,15 +82,18 @@ class EndpointEmbedder:
             If it refuses the key or does not know the model.
         """
         rows: list[list[float]] = []
-        with httpx.Client(timeout=_SECONDS, headers=self._headers, trust_env=False) as client:
-            for first in range(0, len(texts), _AT_ONCE):
-                rows += self._ask(client, list(texts[first : first + _AT_ONCE]))
+        for first in range(0, len(texts), _AT_ONCE):
+            rows += self._ask(list(texts[first : first + _AT_ONCE]))
         return _unit(np.array(rows, dtype=np.float64))
 
-    def _ask(self, client: httpx.Client, texts: list[str]) -> list[list[float]]:
+    def close(self) -> None:
+        """Let go of the connections."""
+        self._client.close()
+
+    def _ask(self, texts: list[str]) -> list[list[float]]:
         where = f"the embeddings endpoint {self.url}"
         try:
-            answer = client.post(f"{self.url}/embeddings", json={"model": self.name, "input": texts})
+            answer = self._client.post(f"{self.url}/embeddings", json={"model": self.name, "input": texts})
         except httpx.TransportError as error:
             raise Unreachable(f"{where} does not answer ({type(error).__name__})") from error
         if answer.status_code >= 500 or answer.status_code == 429:
@@ -161,3 +169,6 @@ class FolderEmbedder:
             mean = (states * mask[:, :, None]).sum(axis=1) / counts
             parts.append(states[:, 0] if self._first else mean)
         return _unit(np.concatenate(parts))
+
+    def close(self) -> None:
+        """Nothing is open; the model stays loaded in this process."""
