@@ -73,8 +73,13 @@ def _passages(text: str) -> Iterator[tuple[int, str]]:
         yield begin, text[begin:end].strip()
         if last + 1 == len(pieces):
             return
-        first = last + 1
-        while first - 1 > 0 and first - 1 > last - 4 and end - pieces[first - 1][0] <= OVERLAP:
+        begun, first = first, last + 1
+        # Each passage begins after the one before it and ends after it too, so this comes to an end.
+        while (
+            first - 1 > begun
+            and end - pieces[first - 1][0] <= OVERLAP
+            and pieces[last + 1][1] - pieces[first - 1][0] <= SIZE
+        ):
             first -= 1
 
 

@@ -191,8 +191,9 @@ def _front_matter(text: str) -> tuple[_Facts, str]:
         return _Facts(), text
     try:
         given = yaml.safe_load(match[1])
-    except yaml.YAMLError:
-        return _Facts(), text
+    except yaml.YAMLError:  # a title with a colon is enough
+        rows = (row for line in match[1].splitlines() if (row := _HEADER.fullmatch(line.strip())))
+        given = {row[1].lower(): row[2].strip("[]\"' ") for row in rows}
     return (_facts(given), text[match.end() :]) if isinstance(given, dict) else (_Facts(), text)
 
 

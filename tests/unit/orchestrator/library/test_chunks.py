@@ -12,7 +12,11 @@ TEXT = st.text(alphabet="ab .\n", max_size=6000) | st.text(
 )
 
 
-@given(st.lists(TEXT, max_size=3))
+#: paragraphs of every length, which is what makes passages end here or there
+PARAGRAPHS = st.lists(st.integers(1, 2 * SIZE).map("z".__mul__), max_size=8).map("\n\n".join)
+
+
+@given(st.lists(TEXT | PARAGRAPHS, max_size=3))
 def test_nothing_is_lost_and_every_passage_is_where_it_says(pages: list[str]) -> None:
     chunks = split(pages)
     assert [chunk.number for chunk in chunks] == list(range(1, len(chunks) + 1))
@@ -32,6 +36,12 @@ def test_paragraphs_stay_together_and_short_ones_are_repeated() -> None:
     first, second, *_ = split(["\n\n".join(paragraphs)])
     assert first.text.endswith(paragraphs[2])
     assert second.text.startswith("Paragraph 3.")
+
+
+def test_a_short_paragraph_between_long_ones_is_no_trap() -> None:
+    long = "y" * (SIZE - 2)
+    text = f"short\n\n{long}\n\nshort\n\n{long}"
+    assert [chunk.text for chunk in split([text])] == ["short", long, "short", long]
 
 
 def test_sentences_end_where_they_end() -> None:

@@ -42,6 +42,11 @@ def test_what_a_pdf_does_not_say_is_not_made_up(tmp_path: Path) -> None:
             "---\ntitle: On X\nauthors: [Ann Bee, Cid Dole]\nyear: 2020\ndoi: https://doi.org/10.5555/x.1\n---\n\nText.",
             *("On X", ("Ann Bee", "Cid Dole"), 2020, "10.5555/x.1"),
         ),
+        (
+            "no yaml.md",
+            "---\ntitle: On X: more\nauthors: [Ann Bee, Cid Dole]\nyear: 2020\n---\n\nText.",
+            *("On X: more", ("Ann Bee", "Cid Dole"), 2020, ""),
+        ),
         ("b.md", "# Head\n\nText, see 10.5555/y.2.", "Head", (), None, "10.5555/y.2"),
         ("c.md", "--- no front matter\n\nText.", "--- no front matter", (), None, ""),
         (
