@@ -20,6 +20,7 @@ from pydantic import BaseModel, ValidationError
 from orchestrator import views
 from orchestrator.endpoint import live_endpoint
 from orchestrator.following import STREAM_TIMEOUT, follow_events
+from orchestrator.library import Added, Answer, Record
 from orchestrator.problems import BadInput, Problem
 from orchestrator.stack.secrets import API_TOKEN
 from orchestrator.stack.state import running
@@ -231,6 +232,28 @@ class Client:
     def roll_back(self, body: Mapping[str, Any]) -> views.Decided:
         """Make an earlier version of the policy the active one."""
         return self._post("/policy/rollback", views.Decided, body)
+
+    # ---- the library
+
+    def add_document(self, path: Path) -> Added:
+        """Add a local file to the library."""
+        return Added.model_validate(self._ask("POST", "/library/documents", {"name": path.name}, path))
+
+    def documents(self) -> list[Record]:
+        """List the documents of the library."""
+        return [Record.model_validate(row) for row in self._ask("GET", "/library/documents", {})["documents"]]
+
+    def remove_document(self, document: str) -> Record:
+        """Remove a document by its id, or the beginning of it."""
+        return Record.model_validate(self._ask("DELETE", f"/library/documents/{quote(document, safe='')}", {}))
+
+    def ask_library(self, question: str) -> Answer:
+        """Answer a question out of the library."""
+        return self._get("/library/answer", Answer, {"question": question})
+
+    def reindex_library(self) -> dict[str, Any]:
+        """Build anew what is searched; give how many passages that were, and how they are searched."""
+        return self._ask("POST", "/library/reindex", {})
 
     # ---- the installation
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from orchestrator.cli import agent, batch, changes, engine, file, graph, memory, policy, run, stack, worker
+from orchestrator.cli import agent, batch, changes, engine, file, graph, library, memory, policy, run, stack, worker
 from orchestrator.cli.service import orchestrator, schema
 
 app = typer.Typer(help="Requests, jobs, batches and the local stack.", no_args_is_help=True)
@@ -12,6 +12,7 @@ app.add_typer(run.app, name="run")
 app.add_typer(changes.app, name="job")
 app.add_typer(batch.app, name="batch")
 app.add_typer(file.app, name="file")
+app.add_typer(library.app, name="library")
 app.add_typer(worker.app, name="worker")
 app.add_typer(engine.app, name="engine")
 app.add_typer(agent.app, name="agent")

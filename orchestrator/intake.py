@@ -39,11 +39,18 @@ class Intake:
     def __init__(self, settings: Settings, store: AsyncStore, apart: Apart) -> None:
         self.settings, self.store, self._apart = settings, store, apart
 
-    async def _run(self, what: Callable[..., T], *arguments: object) -> T:
+    async def run(self, what: Callable[..., T], *arguments: object) -> T:
+        """Run a function of a module in one of the processes.
+
+        Raises
+        ------
+        Refused
+            If the process died, twice.
+        """
         try:
             return await self._apart.run(what, *arguments)
         except BrokenProcessPool as error:
-            raise Refused("the process that checked this died; is the host out of memory?") from error
+            raise Refused("the process that worked on this died; is the host out of memory?") from error
 
     async def offer(self, *, wait_for_worker: bool) -> Offer:
         """Read what workers have ever declared."""
@@ -66,7 +73,7 @@ class Intake:
             If the request cannot be planned, or nobody has ever offered to compute it.
         """
         offer = await self.offer(wait_for_worker=wait_for_worker)
-        planned = await self._run(checking.preview, request, offer, options)
+        planned = await self.run(checking.preview, request, offer, options)
         if isinstance(planned, Problem):
             raise planned.error()
         for job in (job for step in planned["steps"] for job in step["jobs"] if "source_job" in job):
@@ -108,7 +115,7 @@ class Intake:
         exact, problems = await resolve_inputs(jobs, self.store, self.settings.workspace)
         rows = list(enumerate(exact))
         chunks = [rows[first : first + _CHUNK] for first in range(0, len(rows), _CHUNK)]
-        answers = await asyncio.gather(*(self._run(checking.check, chunk, offer) for chunk in chunks))
+        answers = await asyncio.gather(*(self.run(checking.check, chunk, offer) for chunk in chunks))
         checked = [one for answer in answers for one in answer]
         # A row whose file was not found would only be refused once more, for missing it.
         unknown = {problem.row for problem in problems}

@@ -51,6 +51,8 @@ _ANALYSIS_SOURCES = {
     "hirshfeld": "Hirshfeld charges: Hirshfeld, Theor. Chim. Acta 44 (1977) 129.",
 }
 _MULTIWFN = "Multiwfn: Lu, Chen, J. Comput. Chem. 33 (2012) 580; Lu, J. Chem. Phys. 161 (2024) 082503."
+#: agents whose findings quote what others wrote: nothing of that may become a part of the report's own form
+QUOTING = ("rag_agent", "web_search_agent")
 _SWARM_SOURCES = (
     "Particle swarm with constriction factors: Clerc, Kennedy, IEEE Trans. Evol. Comput. 6 (2002) 58.",
     "GFN2-xTB: Bannwarth, Ehlert, Grimme, J. Chem. Theory Comput. 15 (2019) 1652.",
@@ -115,7 +117,8 @@ def report_markdown(
         "",
     ]
     if answer:
-        lines += ["## Answer", "", answer, ""]
+        quotes = any(finding.agent in QUOTING for finding in findings)
+        lines += ["## Answer", "", _plain(answer) if quotes else answer, ""]
     for path, caption in figures:
         lines += [f"![{_plain(caption)}]({path})", "", f"*{_plain(caption)}*", ""]
     lines += ["## Results", ""]
@@ -137,7 +140,8 @@ def report_markdown(
 def _finding_lines(finding: Finding, plan: Plan, answer: str) -> list[str]:
     title = next((step.description for step in plan.steps if step.number == finding.step), finding.agent)
     lines = [f"### Step {finding.step}: {_plain(title)}", ""]
-    lines += [finding.summary, ""] if finding.summary != answer else []
+    if finding.summary != answer:
+        lines += [_plain(finding.summary) if finding.agent in QUOTING else finding.summary, ""]
     if finding.level:
         lines += [f"Level: {_plain(finding.level)}.", ""]
     if finding.table and finding.table.rows:
@@ -231,6 +235,8 @@ def _theory_lines(plan: Plan, findings: Sequence[Finding]) -> list[str]:
         lines += [*(f"- Computed as {_plain(program)}" for program in programs)]
     elif levels := sorted({s.goal.source.level for s in plan.steps if s.goal.source and s.goal.source.level}):
         lines += [f"Orbitals of an earlier job: {_plain('; '.join(levels))}.", ""]
+    elif any(step.agent in QUOTING for step in plan.steps):
+        lines += ["Nothing was computed: this is what the sources say that are cited.", ""]
     elif not any(step.goal.analyses for step in plan.steps):
         lines += ["No simulation was needed: all of this follows from the SMILES (RDKit).", ""]
     if found := sources(plan):

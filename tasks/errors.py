@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 
@@ -11,15 +12,14 @@ class SimrelayError(Exception):
     #: exit code of the command line for this kind of error
     exit_code = 1
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Cross into another process with everything that it holds, however many arguments its class takes."""
-        return _again, (type(self), self.args, self.__dict__)
+    def __reduce__(self) -> tuple[Callable[..., SimrelayError], tuple[Any, ...]]:
+        """Cross from one process to another whole, whatever the class is made from."""
+        return _whole, (type(self), self.args, self.__dict__)
 
 
-def _again(kind: type[SimrelayError], arguments: tuple[Any, ...], values: dict[str, Any]) -> SimrelayError:
-    error = kind.__new__(kind)
-    error.args = arguments
-    error.__dict__.update(values)
+def _whole(kind: type[SimrelayError], arguments: tuple[Any, ...], fields: dict[str, Any]) -> SimrelayError:
+    error = kind.__new__(kind, *arguments)
+    error.__dict__.update(fields)
     return error
 
 

@@ -113,6 +113,15 @@ class Settings(BaseSettings):
     #: key of the Tavily web search; empty: web searches are refused
     tavily_key: SecretStr = SecretStr("")
     tavily_url: str = "https://api.tavily.com"
+
+    #: OpenAI-compatible endpoint of the library's embeddings (as ``http://host:8000/v1``), its model and key
+    embeddings_url: str = ""
+    embeddings_model: str = ""
+    embeddings_key: SecretStr = SecretStr("")
+    #: folder of an ONNX model (``model.onnx``, ``tokenizer.json``) that makes the library's embeddings here instead
+    embeddings_folder: Path | None = None
+    #: Qdrant server that keeps the library instead of Redis; needs embeddings
+    qdrant_url: str = ""
     log_level: str = "INFO"
 
     @model_validator(mode="after")

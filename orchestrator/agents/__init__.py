@@ -8,6 +8,7 @@ from __future__ import annotations
 from orchestrator.agents.base import Agent, Context, JobResult, Work
 from orchestrator.agents.chemistry import ChemistryAgent
 from orchestrator.agents.hem import DesignAgent
+from orchestrator.agents.literature import LiteratureAgent
 from orchestrator.agents.md import DynamicsAgent
 from orchestrator.agents.qm import QuantumAgent
 from orchestrator.agents.summary import SummaryAgent
@@ -23,6 +24,7 @@ AGENTS: dict[str, Agent] = {
         DynamicsAgent(),
         WavefunctionAgent(),
         WebAgent(),
+        LiteratureAgent(),
         SummaryAgent(),
     )
 }

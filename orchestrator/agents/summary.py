@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from orchestrator.agents.base import Agent, Context, JobResult, Work
 from orchestrator.figures import MAX_COLUMNS, Levels, level_diagram
-from orchestrator.report import report_markdown, table_text
+from orchestrator.report import QUOTING, report_markdown, table_text
 from orchestrator.state import Finding, Plan, Step, StepStatus
 from tasks.results import Artifact
 from tasks.workspace import write_artifact
@@ -50,8 +50,10 @@ class SummaryAgent(Agent):
         # The summary is the terminal's answer: sentences, the last table, and where to read on.
         answer = [sentences]
         main = _main(context.findings, tabled=True)
-        if main.table and main.table.rows:
-            answer += ["", table_text(main.table)]
+        # What other findings cite stands in their own tables.
+        cited = [f for f in context.findings if f.agent in QUOTING and f is not main]
+        for table in (finding.table for finding in (*cited, main)):
+            answer += ["", table_text(table)] if table and table.rows else []
         level = next((f.level for f in reversed(context.findings) if f.level), "")
         protocol = step.goal.protocol
         if protocol and any(f.deviates for f in context.findings):
@@ -107,12 +109,14 @@ class SummaryAgent(Agent):
 def answer_text(findings: Sequence[Finding]) -> str:
     """Give the sentences that answer the request: those of the last step that computed something.
 
-    A design also says what its swarm found, and what the last quantum step made of it.
+    A design also says what its swarm found, and what the last quantum step made of it. What was read elsewhere stands
+    before what was computed.
     """
     said = [_main(findings)]
     if designs := [f for f in findings if f.agent == "hem_agent"]:
         quantum = [f for f in findings if f.agent == "qm_agent"]
         said = [*designs, *quantum[-1:], *(f for f in said if f.agent not in ("hem_agent", "qm_agent"))]
+    said = [*(f for f in findings if f.agent in QUOTING and f not in said), *said]
     return " ".join(finding.summary for finding in said)
 
 

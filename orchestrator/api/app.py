@@ -12,7 +12,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 from starlette.exceptions import HTTPException
 
-from orchestrator.api import about, batches, events, files, jobs, memory, runs, stateless, workers
+from orchestrator.api import about, batches, events, files, jobs, library, memory, runs, stateless, workers
 from orchestrator.api.context import Api, Unauthorised, authorise
 from orchestrator.problems import BadInput, Problem, of_error, plain
 from tasks import __version__
@@ -61,7 +61,7 @@ def make_api(api: Api) -> FastAPI:
     app = FastAPI(title="Simrelay", version=__version__, docs_url=None, redoc_url=None, openapi_url=None)
     app.state.api = api
     app.include_router(about.open_routes)
-    for routes in (about, runs, events, jobs, batches, stateless, files, workers, memory):
+    for routes in (about, runs, events, jobs, batches, stateless, files, workers, memory, library):
         app.include_router(routes.router, dependencies=[Depends(authorise)])
     app.add_exception_handler(SimrelayError, _ours)
     app.add_exception_handler(RequestValidationError, _malformed)

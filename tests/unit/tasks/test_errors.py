@@ -1,4 +1,4 @@
-"""Errors cross into another process whole."""
+"""Errors cross from one process to another as what they are, whatever they are made from."""
 
 from __future__ import annotations
 
@@ -6,20 +6,23 @@ import pickle
 
 import pytest
 
+from orchestrator.library.store import ModelChanged
 from orchestrator.planning.decide import Abstained
+from orchestrator.problems import BadInput, Problem
 from tasks.errors import InputError, SimrelayError, Unreachable
 
 
 @pytest.mark.parametrize(
     "error",
     [
-        InputError("basis", "def3", "is not known", "Known is def2-SVP."),
-        Abstained("make tea", "holds no chemistry", "Ask for some."),
         Unreachable("Redis does not answer"),
+        InputError("file", "a.txt", "is empty", "Give another."),
+        BadInput([Problem(field="a", problem="is bad", remedy="Mend it.")]),
+        Abstained("request", "is unclear", "Say more."),
+        ModelChanged("a", "b"),
     ],
 )
-def test_an_error_is_the_same_on_the_other_side(error: SimrelayError) -> None:
-    back = pickle.loads(pickle.dumps(error))
-    assert type(back) is type(error)
-    assert str(back) == str(error)
-    assert vars(back) == vars(error)
+def test_an_error_crosses_whole(error: SimrelayError) -> None:
+    crossed = pickle.loads(pickle.dumps(error))
+    assert type(crossed) is type(error)
+    assert (str(crossed), crossed.__dict__) == (str(error), error.__dict__)

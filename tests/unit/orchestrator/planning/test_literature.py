@@ -1,0 +1,37 @@
+"""Plans for questions to the library."""
+
+from __future__ import annotations
+
+import pytest
+
+from orchestrator.planning.literature import looked_for, plan_literature
+from orchestrator.state import SUMMARY
+from tasks.errors import InputError
+
+
+@pytest.mark.parametrize(
+    ("request_text", "query"),
+    [
+        (
+            "What does the literature say about the stability of spirocyclic ammonium cations? Cite your sources.",
+            "the stability of spirocyclic ammonium cations?",
+        ),
+        ("Could you please tell me what limits S-12, thanks!", "what limits S-12"),
+        ("search my papers for Hofmann elimination with page numbers", "Hofmann elimination"),
+        ("refs on vehicular vs Grotthuss transport of OH-", "refs on vehicular vs Grotthuss transport of OH-"),
+    ],
+)
+def test_politeness_is_not_looked_for(request_text: str, query: str) -> None:
+    assert looked_for(request_text) == query
+
+
+def test_a_plan_searches_and_reports() -> None:
+    search, report = plan_literature("Please tell me what limits S-12.").steps
+    assert (search.agent, search.goal.query) == ("rag_agent", "what limits S-12.")
+    assert (report.agent, report.depends_on) == (SUMMARY, (1,))
+
+
+@pytest.mark.parametrize("text", ["", "Please, thanks", "tell me ..."])
+def test_nothing_to_look_for_is_said(text: str) -> None:
+    with pytest.raises(InputError, match="does not say what to look for"):
+        plan_literature(text)
