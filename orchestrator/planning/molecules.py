@@ -136,14 +136,14 @@ def _bare_smiles(text: str, max_atoms: int) -> list[Found]:
         token = stripped.rstrip(".:?!'\"")
         while token.endswith(")") and token.count(")") > token.count("("):
             token = token[:-1].rstrip(".:?!")
-        if not _looks_like_smiles(token) or _PART.match(text, start + len(token)):
+        if not looks_like_smiles(token) or _PART.match(text, start + len(token)):
             continue
         identify(token, f"{_FIELD}.smiles", max_atoms)
         found.append(Found(start, start + len(token), "", token))
     return found
 
 
-def _looks_like_smiles(token: str) -> bool:
+def looks_like_smiles(token: str) -> bool:
     if not _SMILES.fullmatch(token):
         return False
     if _CHAIN.fullmatch(token):
