@@ -29,7 +29,9 @@ _PARTS = re.compile(
     rf"```.*?(?:```|\Z)|(?P<cut>{_THEN}(?=\s)"
     rf"|,?\s*\band\b,?\s*(?:separately|independently|meanwhile|finally|lastly|afterwards|also|additionally),?(?=\s)"
     rf"|,?\s*\band\b(?=\s*,?\s*{_LEAD}{_ASK}{VERB}\b)"
-    rf"|,(?=\s*{_ASK}{VERB}\b))",
+    rf"|,(?=\s*{_ASK}{VERB}\b)"
+    r"|,?\s*\b(?:and|plus)\b(?=\s+(?:(?:the|any|some|a|few|two|three|five|recent|latest|newest|relevant)\s+)*(?:papers|literature|publications|articles"
+    r"|references|news|citations|preprints)\b))",
     re.IGNORECASE | re.DOTALL,
 )
 #: within a sentence that ends, only a capital begins the next

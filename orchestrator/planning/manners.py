@@ -16,7 +16,7 @@ _HELLO = _any(
     r"|everyone|simrelay|team|folks))?[\s,.!:;-]*",
 )
 _BYE = _any(
-    r"\b(?:good\s?bye|bye(?:\s?bye)?|see\s+you(?:\s+(?:later|tomorrow|soon|next\s+\w+))?|farewell|cheerio|good\s+night|have\s+a\s+(?:nice|good)\b"
+    r"\b(?:good\s?bye|bye(?:\s?bye)?(?:\s+for\s+now|\s+then)?|see\s+you(?:\s+(?:later|tomorrow|soon|next\s+\w+))?|farewell|cheerio|good\s+night|have\s+a\s+(?:nice|good)\b"
     r"[^.!?]*|until\s+(?:tomorrow|next\s+time)|talk\s+to\s+you\s+\w+)\b"
 )
 _THANKS = _any(
@@ -24,7 +24,7 @@ _THANKS = _any(
     r"|nice\s+work|good\s+job)\b(?:\s+(?:a\s+lot|so\s+much|very\s+much|a\s+million|again|ever\s+so\s+much))?(?:\s+for\s+[^.!?,;]*)?[.!,]*"
 )
 _ABOUT_US = _any(
-    r"\bwho\s+(?:are|r)\s+(?:you|u)\b",
+    r"\bwho\s+(?:are|r)\s+(?:you|u)\b|\bwho\s+(?:made|built|wrote|created|runs)\s+(?:you|this|simrelay)\b",
     r"\bwhat\s+(?:are\s+you|is\s+(?:this(?:\s+(?:thing|tool|program|system))?|simrelay)|can\s+(?:you|i|one|we)\s+(?:do|ask|help|compute|use)"
     r"|do\s+you\s+do|else\s+can\s+you)\b(?:\s+(?:for\s+(?:me|us)|here|with\s+(?:this|you)|you))?",
     r"\bwhat\s+(?:sorts?|kinds?|types?)\s+of\s+(?:things|questions|requests|tasks|calculations|work|jobs)\s+can\b[^.?!]*",
@@ -87,7 +87,7 @@ _WASTE = _any(
 _OFF_TOPIC = _any(
     r"\b(?:write|compose|sing|tell|recite|make\s+up|draft|create|give)\b[^.?!]{0,30}\b(?:poems?|songs?|jokes?|stor(?:y|ies)|limericks?|haikus?|essays?"
     r"|novels?|raps?|sonnets?|lyrics|love\s+letters?|cover\s+letters?|cv|fairy\s+tales?|birthday)\b",
-    r"\b(?:homework|translate|horoscope|recipe|cook\s+(?:me|a|dinner)|lunch|dinner|pizza|football|soccer|match\s+results?|president|elections?"
+    r"\b(?:homework|translate(?![^.?!]*\b(?:smiles|iupac|names?|inchi|selfies|formula)\b)|horoscope|recipe|cook\s+(?:me|a|dinner)|lunch|dinner|pizza|football|soccer|match\s+results?|president|elections?"
     r"|politic\w*|prime\s+minister|votes?|parliament|weather|forecast|stock\s+(?:price|market)s?|bitcoin|crypto\w*|lottery|movies?|films?\s+to\s+watch"
     r"|celebrit\w+|girlfriend|boyfriend|dating|holiday|vacation|flight\s+to|hotel|chess|sudoku|tax\s+return|medical\s+advice|diagnos\w+)\b",
 )

@@ -22,6 +22,8 @@ MARGIN = 0.5
 ENOUGH = 2.0
 #: agents that find out what others have found
 SOURCES = frozenset({"rag_agent", "web_search_agent"})
+#: agents whose work is jobs, which nothing starts on a hint
+COSTLY = frozenset({"hem_agent", "qm_agent", "md_agent", "multiwfn_agent"})
 Kind = Literal["agent", "plan", "respond", "refuse", "ask"]
 
 #: a declarative sentence tells what is the case; it asks for nothing
@@ -162,6 +164,9 @@ def route(text: str) -> Route:
     leaders = _settled(whole)
     if len(agents) == 1 and agents[0] not in leaders and whole.weights.get(agents[0], 0) >= ENOUGH:
         leaders = leaders or agents
+    if len(leaders) == 1 and leaders[0] in COSTLY and whole.weights[leaders[0]] < ENOUGH:
+        said = ", ".join(whole.words[leaders[0]])
+        return Route("ask", _candidates(whole), f"hardly says what to do ({said})", whole)
     if len(leaders) == 1:
         words = ", ".join(whole.words[leaders[0]])
         return Route("agent", leaders, f"words of {leaders[0]}: {words}", whole)
@@ -169,6 +174,10 @@ def route(text: str) -> Route:
         said = "; ".join(f"{agent}: {', '.join(whole.words[agent])}" for agent in leaders)
         return Route("ask", leaders, f"its words fit several agents alike ({said})", whole)
     return Route("ask", reason="does not say what to do", scores=whole)
+
+
+def _candidates(scores: Scores) -> tuple[str, ...]:
+    return tuple(sorted(scores.weights, key=lambda agent: -scores.weights[agent]))
 
 
 def _clauses(text: str) -> list[str]:

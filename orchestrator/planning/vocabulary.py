@@ -53,7 +53,7 @@ FIELDS: dict[str, Field] = {
         (PHRASE, r"iupac|systematic\s+names?|trivial\s+names?|common\s+names?|synonyms?|name\s+the\s+(?:compound|molecule)"),
         (PHRASE, r"(?:is|are)\b[^.?!]{0,60}\bbalanced|balanced?\s+(?:the\s+|this\s+)?(?:reaction|equation)|stoichiometr\w+|balance"),
         (PHRASE, r"log\s?p|synthetic\s+accessibility|sa\s+scores?|drug[- ]?likeness|descriptors?|rotatable\s+bonds?"),
-        (PHRASE, r"same\s+(?:compound|molecule|structure|substance)|duplicates?\s+among"),
+        (PHRASE, r"(?:same|identical|different|equivalent)\s+(?:compound|molecule|structure|substance)s?|duplicates?\s+among"),
         (PHRASE, r"parser\s+\w+|can(?:no|')t\s+parse|smiles\s+(?:of|for|strings?)|(?:into|to|as|in)\s+(?:a\s+)?smiles"),
         (PHRASE, r"2[- ]?d\s+(?:image|picture|depiction|structure|drawing|diagram)s?|skeletal\s+(?:formula|structure)s?"),
         (PHRASE, rf"{_SHOW}\s+(?:me\s+)?(?:the\s+|a\s+|this\s+)?(?:molecules?|compounds?|structures?|structural\s+formulae?)"),
@@ -62,7 +62,7 @@ FIELDS: dict[str, Field] = {
                  r"|protons?|oxygens?|electrons|stereo\w+)|atom\s+counts?"),
         (PHRASE, r"formal\s+charges?|(?:net|total|overall)\s+charges?|elemental\s+(?:analysis|composition)|degrees?\s+of"
                  r"\s+unsaturation|multiplicit(?:y|ies)|spin\s+states?"),
-        (TOPIC, r"smiles|formula|weigh(?:t|s)?|mass(?:es)?|mw|mol\.?\s*wt\.?|isomers?|enantiomers?|names?|named"),
+        (TOPIC, r"smiles|formula|charge|weigh(?:t|s)?|mass(?:es)?|mw|mol\.?\s*wt\.?|isomers?|enantiomers?|names?|named"),
         (TOPIC, r"identify|identity|quaternary|validate|protonated\s+forms?|convert|mistake"),
     ),
     "hem_agent": _field(
@@ -88,7 +88,7 @@ FIELDS: dict[str, Field] = {
         (PHRASE, r"homos?|lumos?|highest\s+occupied\S*|lowest\s+unoccupied\S*|frontier\s+orbitals?|orbital\s+energ(?:y|ies)"),
         (PHRASE, r"(?:(?:band|homo[-–/ ]?lumo|orbital|energy|optical|fundamental)\s+)?gaps?(?!\s+(?:remain|in\s+(?:what|the\s+(?:lit|know))))"),
         (PHRASE, r"single[- ]?points?|sp\s+energy|scf|electronic\s+(?:structures?|energ\w+|properties)|zpv?es?|zero[- ]point"),
-        (PHRASE, r"(?:re)?optimi[sz]\w*(?!\s+(?:[\w-]+\s+){0,3}(?:membranes?|polymers?|hems?|aems?|conditions|process\w*|stacks?"
+        (PHRASE, r"(?:re)?optimi[sz](?!er)\w*(?!\s+(?:[\w-]+\s+){0,3}(?:membranes?|polymers?|hems?|aems?|conditions|process\w*|stacks?"
                  r"|cells?|conductivit\w+|yields?|schedules?|potency))|opt|relax(?:ed|ation|ing)?|geometr(?:y|ies)|equilibrium\s+structures?|bond\s+lengths?"
                  r"|minimum\s+energy\s+structure"),
         (PHRASE, r"frequenc(?:y|ies)|freqs?|vibration\w*|normal\s+modes?|imaginary\s+\w+|hessian|ir\s+(?:spectr\w+|bands?)"
@@ -103,20 +103,22 @@ FIELDS: dict[str, Field] = {
                  r"|redox\s+potentials?|electronegativit\w+|hardness|electrophilicit\w+|quadrupoles?"),
         (PHRASE, r"excit(?:ed|ation)\s*\w*|absor(?:b|bs|ption)|wavelengths?|uv[-/ ]?vis\w*|fluorescence|oscillator\s+strengths?"
                  r"|singlet[-–]triplet|spin\s+splittings?"),
-        (PHRASE, r"tautomers?|rotational\s+(?:barriers?|profiles?)|torsion\w*|strain\s+energ\w+|bond\s+dissociation"),
-        (TOPIC, r"energ(?:y|ies)|charges?|conformers?|functionals?|ev|mulliken(?:\s+charges?)?|loewdin|implicit"),
+        (PHRASE, r"(?:lower|higher|lowest|highest)\s+in\s+energy|tautomers?|rotational\s+(?:barriers?|profiles?)|torsion\w*|strain\s+energ\w+|bond\s+dissociation"),
+        (PHRASE, r"(?:total|ground[- ]state|molecular|absolute|potential)\s+energ\w+|energ(?:y|ies)\s+(?:of|for|at|and)|(?:mulliken|partial"
+                 r"|atomic|atom)\s+charges?|charges?\s+on|charge\s+distribution"),
+        (TOPIC, r"energ(?:y|ies)|charges|conformers?|functionals?|ev|mulliken(?:\s+charges?)?|loewdin|implicit"),
     ),
     "md_agent": _field(
         "simulate it by molecular dynamics: diffusion, density, structure of the liquid",
         (TOOL, r"gromacs|gmx|lammps|openmm|namd|acpype|packmol|ambertools|md|molecular\s+dynamics|\S*\.(?:gro|xtc|trr|tpr|mdp|top|edr)"
                r"|spc/?e|tip[34]p\S*|lincs|mdrun|opls\S*|gaff2?|npt|nvt|nve|nernst[- ]einstein|md\s+simulations?"),
-        (PHRASE, r"trajector(?:y|ies)|(?:self[- ])?diffus(?:ion|ivit\w+)(?:\s+(?:coefficients?|constants?))?|msds?|mean[- ]square\w*"
+        (PHRASE, r"trajector(?:y|ies)|diffus(?:e|es|ing|es)|(?:self[- ])?diffus(?:ion|ivit\w+)(?:\s+(?:coefficients?|constants?))?|msds?|mean[- ]square\w*"
                  r"(?:\s+displacements?)?"),
         (PHRASE, r"rdfs?|radial\s+distribut\w+|coordination\s+numbers?|residence\s+times?|hydrogen[- ]bond\s+lifetimes?|viscosit\w+"),
         (PHRASE, r"(?:ionic\s+|ion\s+)?conductivit(?:y|ies)|water\s+uptake|swell(?:s|ing)?|glass\s+transition|free\s+volume"),
         (PHRASE, r"(?:molecular|atomistic|classical(?:ly)?|force[- ]field|all[- ]atom)\s+(?:simulat\w+|dynamics|box\w*|models?)"
                  r"|classically|force[- ]?fields?|coarse[- ]grained|atomistic|all[- ]atom"),
-        (PHRASE, r"equilibrat\w+|production\s+runs?|thermostats?|barostats?|anneal\w*|(?:simulation|hydrated|water|periodic|same)\s+"
+        (PHRASE, r"equilibrat\w+|production\s+runs?|thermostats?|barostats?|anneal\w*|(?:heat|cool)\s+(?:it|the\s+\w+)\s+to|radius\s+of\s+gyration|(?:simulation|hydrated|water|periodic|same)\s+"
                  r"box(?:es)?|box(?:es)?\s+of|ion\s+pairs\s+in\s+water|solvated\s+box\w*|solvate"),
         (PHRASE, r"\d+(?:\.\d+)?\s*(?:ns|ps|fs|[µu]s|nanoseconds?|picoseconds?)|nanoseconds?|dynamics|mobilit(?:y|ies)"),
         (PHRASE, r"lambdas?\s*(?:=|of)?\s*\d+|λ\s*=?\s*\d*|\d+\s+(?:spc/?e\s+)?waters?|chains?,?\s+dp\s*\d*|dp\s+\d+"),
@@ -132,7 +134,7 @@ FIELDS: dict[str, Field] = {
         (TOOL, rf"(?:{_SHOW}|look\s+at)\s+(?:me\s+)?(?:of\s+)?(?:(?:the|its|their|all|both|each)\s+)*{_ORBITAL}"
                rf"(?:\s*(?:,|and|&|/)\s*(?:the\s+)?{_ORBITAL})*(?!\s*(?:[-–/]|and|,)?\s*\w*\s*{_ENERGY})"),
         (TOOL, rf"{_PICTURE}\s+of\s+(?:(?:the|its|their|all|both|each)\s+)*{_ORBITAL}|{_ORBITAL}\s+{_PICTURE}|what\b[^.?]*orbitals?\s+look"),
-        (TOOL, rf"where\b[^.;?!]*(?:{_ORBITAL}|charge|density)\b|(?:{_ORBITAL})\b[^.;?!]{{0,30}}(?:locali[sz]ed|located|distributed"
+        (TOOL, rf"(?:where|(?:which|what)\s+(?:atoms?|groups?|part))\b[^.;?!]*(?:{_ORBITAL}|charge|density)\b|(?:{_ORBITAL})\b[^.;?!]{{0,30}}(?:locali[sz]ed|located|distributed"
                rf"|delocali[sz]ed|sits?|spread|concentrated)|distribution\s+of\s+the\s+{_ORBITAL}"),
         (TOOL, rf"{_ORBITAL}\s+compositions?|compositions?\s+of\s+(?:the\s+)?{_ORBITAL}|contributions?\s+(?:\w+\s+)*to\s+(?:the\s+)?"
                rf"{_ORBITAL}|non[- ]?covalent\s+interactions?"),
@@ -141,9 +143,9 @@ FIELDS: dict[str, Field] = {
         (PHRASE, r"(?:population|orbital|topolog\w+|bonding|wavefunction)\s+analys[ie]s|bond\s+(?:orders?|critical\s+points?)"
                  r"|critical\s+points?|energy\s+decompositions?|aromaticit\w+|charge\s+transfer|delocali[sz]ation|per\s+fragment"),
         (PHRASE, r"hot\s?spots?|attack(?:ed)?\s+first|nucleophilic\s+(?:sites?|attack)|electrophilic\s+sites?|reactive\s+sites?|broaden\w*"),
-        (PHRASE, r"(?:from|in|of|on|for)\s+(?:the\s+|my\s+|our\s+)?(?:last|latest|previous|finished|converged|completed?|earlier)\s+"
+        (PHRASE + TOPIC, r"(?:from|in|of|on|for)\s+(?:the\s+|my\s+|our\s+)?(?:last|latest|previous|finished|converged|completed?|earlier)\s+"
                  r"(?:\w+\s+)?(?:job|run|calculation|wfn|optimi[sz]ation)|(?:from|in|of|on)\s+job\s+\w*\d\w*|yesterday|my\s+completed"),
-        (TOPIC, r"charges?|isosurface|stacked|lone\s+pairs?|analy[sz]e\s+(?:the\s+)?orbitals?|orbitals?|atom\s+by\s+atom|render\w*"),
+        (TOPIC, r"charges|isosurface|stacked|lone\s+pairs?|analy[sz]e\s+(?:the\s+)?orbitals?|orbitals?|atom\s+by\s+atom|render\w*"),
         (HINT, _PICTURE),
     ),
     "rag_agent": _field(
@@ -151,7 +153,8 @@ FIELDS: dict[str, Field] = {
         (TOOL, r"literature|lit\.?\s+(?:search|review)|bibliograph\w*|cit(?:e|es|ed|ing|ations?)|dois?|prior\s+art|rag|bibtex"),
         (TOOL, rf"(?:our|my|the|these|those|uploaded|indexed|ingested|your|collected|local)\s+(?:own\s+|uploaded\s+|indexed\s+|collected\s+)?{_PDFS}"),
         (TOOL, rf"(?:index|ingest|upload|import)\w*\b[^.;?!]{{0,40}}{_PDFS}|{_PDFS}\s+(?:that\s+)?we\s+(?:have|collected|indexed|uploaded)"),
-        (TOOL, r"(?:has|have|had|been|was|were|is|as|what)\s+(?:been\s+)?(?:published|reported|described|documented)"),
+        (TOOL, r"(?:has|have|had|been|was|were|is|as|what)\s+(?:been\s+)?(?:published|reported|described|documented)"
+               r"|(?:has|have|did)\s+(?:any|some)(?:one|body)\s+(?:ever\s+|already\s+)?\w+ed|in\s+the\s+(?:published\s+)?(?:studies|papers|literature)"),
         (PHRASE, r"papers|publications?|articles?|pdfs?|manuscripts?|documents?|thes[ei]s|journals?|passages?|excerpts?|monographs?"),
         (PHRASE, r"published|report(?:ed)|reviews?|ref(?:erence)?s|studies|state\s+of\s+the\s+art|authors?"),
         (PHRASE, r"what\s+(?:is|do\s+we|does\s+one|are)\s+(?:known|know)|is\s+known|who\s+(?:first|originally|discovered|proposed|showed)"
@@ -163,7 +166,7 @@ FIELDS: dict[str, Field] = {
         "search the web for what is current",
         (TOOL, r"google|bing|tavily|duckduckgo|(?:on|search|from|browse|surf|scan|across)\s+the\s+(?:web|internet|net)|online|internet"
                r"|web(?:\s?(?:pages?|sites?|search\w*))?|urls?|news"),
-        (TOOL, r"web\s?sites?|home\s?pages?|download\s+(?:page|link)s?|press\s+releases?|(?:their|the)\s+site|preprints?"),
+        (TOOL, r"(?:latest|newest|current|which|what)\s+(?:\w+\s+)?(?:version|release)(?:\s+of)?|web\s?sites?|home\s?pages?|download\s+(?:page|link)s?|press\s+releases?|(?:their|the)\s+site|preprints?"),
         (PHRASE, r"(?:latest|newest|most\s+recent(?:ly)?|up[- ]to[- ]date)(?!\s+(?:\w+\s+)?(?:job|run|calculation|result|checkpoint|step|wfn)s?\b)"),
         (PHRASE, r"recent(?:ly)?(?!\s+(?:\w+\s+)?(?:job|run|calculation)s?\b)|today(?:'s)?|right\s+now|nowadays|these\s+days|at\s+the\s+moment"),
         (PHRASE, r"(?:this|last|past|next|recent)\s+(?:few\s+|couple\s+of\s+)?(?:weeks?|months?|years?)(?:'s)?|current\s+(?:\w+\s+)?"
@@ -178,9 +181,9 @@ FIELDS: dict[str, Field] = {
 
 #: what somebody shall do, rather than look up
 DOING = re.compile(
-    r"(?<![\w-])(?:re-?)?(?:calculat\w*|comput\w*|simulat\w*|run|runs|running|optimi[sz]\w*|relax\w*|predict\w*|design\w*|evolv\w*|render\w*"
-    r"|plot\w*|draw|equilibrat\w*|reproduc\w*|recomput\w*|perform\w*|estimat\w*|single[- ]points?)(?!\w)",
+    r"(?<![\w-])(?:re-?)?(?:calculate|compute|simulate|run|optimi[sz]e|relax|predict|design|evolve|render|plot|draw|equilibrate|reproduce"
+    r"|perform|estimate|optimi[sz]ed\s+\w+\s+pair|single[- ]points?)(?!\w)",
     re.IGNORECASE,
 )
 #: what a level of theory may be named for
-CHECKING = re.compile(r"(?<![\w-])(?:confirm|verif\w+|check|validat\w+|test|redo|refine\w*|use|at|with|by)(?!\w)", re.IGNORECASE)
+CHECKING = re.compile(r"(?<![\w-])(?:confirm|verif\w+|check|optimi[sz]\w+|comput\w+|calculat\w+|validat\w+|test|redo|refine\w*|use|at|with|by)(?!\w)", re.IGNORECASE)
