@@ -15,7 +15,10 @@ VERB = (
     r"|test|tabulate|use|validate|verify|visuali[sz]e|what|where|work\s+out|do|put|feed|pull|state|provide|equilibrate|solvate|heat|x-?tb-optimi[sz]e)"
 )
 _ASK = r"(?:please\s+|also\s+|finally\s+|lastly\s+|next\s+|then\s+|afterwards\s+|i\s+(?:want|need)\s+you\s+to\s+|could\s+you\s+|can\s+you\s+|you\s+can\s+)*"
-_LEAD = r"(?:(?:with|for|from|using|on|at|in|once|after|by)\s+[^,;.]{1,60},\s*)?"
+_LEAD = (
+    r"(?:(?:with|for|from|using|on|at|in|once|after|by|when)\s+[^,;.]{1,60},\s*"
+    r"|(?:when|once|as\s+soon\s+as)\s+[^,;.]{1,40}?\b(?:finished|done|there|ready|complete|converged|in)\s*,?\s*)?"
+)
 _THEN = (
     r"(?:and|,)?\s*\b(?:then|afterwards?|thereafter|subsequently|next|finally|lastly|after\s+that|after\s+which|followed\s+by|meanwhile"
     r"|at\s+the\s+same\s+time|in\s+parallel|separately|independently|thirdly|secondly|firstly|in\s+addition|additionally)\b[,:]?"

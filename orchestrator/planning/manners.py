@@ -30,7 +30,7 @@ _ABOUT_US = _any(
     r"\bwhat\s+(?:sorts?|kinds?|types?)\s+of\s+(?:things|questions|requests|tasks|calculations|work|jobs)\s+can\b[^.?!]*",
     r"\b(?:which|what)\s+(?:agents|abilities|capabilities|tools|features)\s+(?:do\s+you|are|can|does)\b[^.?!]*",
     r"\bhow\s+(?:do|can|does)\s+(?:you|i|one|we|this|simrelay)\s+(?:work|use\s+(?:you|this|simrelay)|ask|start|get\s+started)\b[^.?!]*",
-    r"\b(?:can|could)\s+you\s+(?:help(?:\s+me)?|explain\s+what\s+you\s+(?:do|can\s+do)|introduce\s+yourself)\s*(?:[?.!]|please|$)",
+    r"\b(?:can|could)\s+you\s+(?:help(?:\s+me)?|explain\s+what\s+you\s+(?:do|can\s+do|are\s+(?:able\s+to\s+do|for))|introduce\s+yourself)\s*(?:[?.!]|please|$)",
     r"\btell\s+me\s+(?:about\s+yourself|what\s+you\s+can\s+do|more\s+about\s+(?:you|simrelay))\b",
     r"^\W*help(?:\s+(?:me|please))?\W*$",
     r"\bhow(?:'s|\s+is|\s+are)\s+(?:it\s+going|you|things|everything|life)\b(?:\s+(?:doing|today|going))*",
@@ -134,7 +134,9 @@ def is_only_polite(text: str) -> bool:
     if asked_about_us:
         return all(_PRAISE.search(clause) for clause in clauses)
     if thanked:
-        return not any(_WISH.search(clause) for clause in clauses) and all(_PRAISE.search(c) for c in clauses)
+        clauses = [re.sub(r"^\W*(?:and|but|also)\b", "", clause) for clause in clauses]
+        said = [clause for clause in clauses if re.search(r"\w", clause)]
+        return not any(_WISH.search(clause) for clause in said) and all(_PRAISE.search(clause) for clause in said)
     return not clauses
 
 

@@ -14,7 +14,7 @@ from typing import Literal
 from orchestrator.planning import manners
 from orchestrator.planning.clauses import split
 from orchestrator.planning.plain import plain
-from orchestrator.planning.vocabulary import CHECKING, DOING, FIELDS, HINT, PHRASE
+from orchestrator.planning.vocabulary import CHECKING, DOING, FIELDS, HINT, PHRASE, TOPIC
 
 #: what the leader must be ahead of the next
 MARGIN = 0.5
@@ -106,7 +106,7 @@ def score(text: str) -> Scores:
             weight += PHRASE if DOING.search(read.words) or CHECKING.search(read.words) else HINT
         if agent in SOURCES and weight >= PHRASE and not DOING.search(read.words):
             # What a source says comes from the source, whatever it is about.
-            weight += PHRASE
+            weight += PHRASE + TOPIC
         if weight > 0:
             weights[agent] = weight
             words[agent] = tuple(dict.fromkeys(" ".join(find.text.split()) for find in mine)) or ("level of theory",)

@@ -43,8 +43,8 @@ _PDFS = r"(?:pdfs?|papers|documents?|articles|librar(?:y|ies)|collection|corpus|
 FIELDS: dict[str, Field] = {
     "chemistry_agent": _field(
         "identify molecules: formula, masses, names, validity, descriptors, similarity; no simulation",
-        (TOOL, r"selfies|inchi(?:[- ]?keys?)?|rdkit|pubchem|tanimoto|pains|brenk|lipinski|qed|tpsa|cas\s+(?:registry\s+)?"
-               r"(?:numbers?|no\.?|rn)"),
+        (TOOL, r"selfies|inchi(?:[- ]?keys?)?|rdkit|pubchem|tanimoto|pains|brenk|lipinski|qed|tpsa|cas(?:\s+registry)?\s+"
+               r"(?:numbers?|no\.?|rn|entr(?:y|ies)|registry)"),
         (TOOL, r"(?:molecular|molar|formula|exact|average|monoisotopic|nominal)\s+(?:weights?|mass(?:es)?)"),
         (PHRASE, r"(?:molecular|sum|chemical|empirical|structural)\s+formula[se]?|formulae"),
         (PHRASE, r"functional\s+groups?|similarit(?:y|ies)|similar|fingerprints?|substructures?|pharmacophores?"),
@@ -54,10 +54,10 @@ FIELDS: dict[str, Field] = {
         (PHRASE, r"(?:is|are)\b[^.?!]{0,60}\bbalanced|balanced?\s+(?:the\s+|this\s+)?(?:reaction|equation)|stoichiometr\w+|balance"),
         (PHRASE, r"log\s?p|synthetic\s+accessibility|sa\s+scores?|drug[- ]?likeness|descriptors?|rotatable\s+bonds?"),
         (PHRASE, r"(?:same|identical|different|equivalent)\s+(?:compound|molecule|structure|substance)s?|duplicates?\s+among"),
-        (PHRASE, r"parser\s+\w+|can(?:no|')t\s+parse|smiles\s+(?:of|for|strings?)|(?:into|to|as|in)\s+(?:a\s+)?smiles"),
+        (PHRASE, r"parser\s+\w+|pars(?:e|ing)\s+errors?|m/z|chiral\w*|enantiomers?|[LDRS]-?\s+or\s+[LDRS]\b|can(?:no|')t\s+parse|smiles\s+(?:of|for|strings?)|(?:into|to|as|in)\s+(?:a\s+)?smiles"),
         (PHRASE, r"2[- ]?d\s+(?:image|picture|depiction|structure|drawing|diagram)s?|skeletal\s+(?:formula|structure)s?"),
         (PHRASE, rf"{_SHOW}\s+(?:me\s+)?(?:the\s+|a\s+|this\s+)?(?:molecules?|compounds?|structures?|structural\s+formulae?)"),
-        (PHRASE, r"3[- ]?d\s+(?:structures?|coordinates|models?|conformers?|geometr(?:y|ies))|xyz\s+(?:files?|coordinates)"),
+        (PHRASE, r"3[- ]?d\s+(?:structures?|coordinates|models?|conformers?|geometr(?:y|ies))|xyz(?:\s+(?:files?|coordinates|of|for))?|(?:starting|initial|force[- ]field)\s+(?:structures?|geometr\w+)"),
         (PHRASE, r"(?:how\s+many|number\s+of|count\s+(?:the\s+)?)\s*\w*\s*(?:atoms?|hydrogens?|carbons?|nitrogens?|rings?"
                  r"|protons?|oxygens?|electrons|stereo\w+)|atom\s+counts?"),
         (PHRASE, r"formal\s+charges?|(?:net|total|overall)\s+charges?|elemental\s+(?:analysis|composition)|degrees?\s+of"
@@ -75,7 +75,7 @@ FIELDS: dict[str, Field] = {
         (TOOL, rf"{_IONS}\s+(?:with|having|of|for|that\s+(?:have|has|give|gives|show|shows))\s+(?:\w+\s+){{0,2}}(?:high|low|good|better"
                rf"|best|improved|max\w*|enhanced|excellent|great|less|more)"),
         (PHRASE, r"backbones?|cation\s+(?:famil(?:y|ies)|types?|class(?:es)?)|inverse\s+design|head\s?groups?"),
-        (PHRASE, r"esr|ewu|iec|(?:score|rank)\s+(?:them|what|the\s+(?:cations|candidates)|\w+iums?)"),
+        (PHRASE, r"esr|ewu|iec|(?:logs?|status|progress)\b[^.?!]{0,30}\b(?:design|search|optimi[sz]ation)|(?:finished|running)\s+(?:design|search)|(?:score|rank)\s+(?:them|what|the\s+(?:cations|candidates)|\w+iums?)"),
         (TOPIC, r"design(?:s|ed|ing)?|membranes?|ionomers?|aems?|hems?|(?:anion|hydroxide)[- ]exchange|poly(?:benzofuran|fluorene"
                 r"|phenylene)s?|generations?|particles"),
     ),
@@ -104,7 +104,7 @@ FIELDS: dict[str, Field] = {
         (PHRASE, r"excit(?:ed|ation)\s*\w*|absor(?:b|bs|ption)|wavelengths?|uv[-/ ]?vis\w*|fluorescence|oscillator\s+strengths?"
                  r"|singlet[-–]triplet|spin\s+splittings?"),
         (PHRASE, r"(?:lower|higher|lowest|highest)\s+in\s+energy|tautomers?|rotational\s+(?:barriers?|profiles?)|torsion\w*|strain\s+energ\w+|bond\s+dissociation"),
-        (PHRASE, r"(?:total|ground[- ]state|molecular|absolute|potential)\s+energ\w+|energ(?:y|ies)\s+(?:of|for|at|and)|(?:mulliken|partial"
+        (PHRASE, r"which\s+conformers?|how\s+much\s+energy|bond\s+(?:strengths?|energ\w+)|(?:total|ground[- ]state|molecular|absolute|potential)\s+energ\w+|energ(?:y|ies)\s+(?:of|for|at|and)|(?:mulliken|partial"
                  r"|atomic|atom)\s+charges?|charges?\s+on|charge\s+distribution"),
         (TOPIC, r"energ(?:y|ies)|charges|conformers?|functionals?|ev|mulliken(?:\s+charges?)?|loewdin|implicit"),
     ),
@@ -115,7 +115,7 @@ FIELDS: dict[str, Field] = {
         (PHRASE, r"trajector(?:y|ies)|diffus(?:e|es|ing|es)|(?:self[- ])?diffus(?:ion|ivit\w+)(?:\s+(?:coefficients?|constants?))?|msds?|mean[- ]square\w*"
                  r"(?:\s+displacements?)?"),
         (PHRASE, r"rdfs?|radial\s+distribut\w+|coordination\s+numbers?|residence\s+times?|hydrogen[- ]bond\s+lifetimes?|viscosit\w+"),
-        (PHRASE, r"(?:ionic\s+|ion\s+)?conductivit(?:y|ies)|water\s+uptake|swell(?:s|ing)?|glass\s+transition|free\s+volume"),
+        (PHRASE, r"(?:ionic\s+|ion\s+)?conductivit(?:y|ies)|water\s+uptake|swell(?:s|ing)?|glass\s+transition|free\s+volume|structure\s+factors?|molten|melts?"),
         (PHRASE, r"(?:molecular|atomistic|classical(?:ly)?|force[- ]field|all[- ]atom)\s+(?:simulat\w+|dynamics|box\w*|models?)"
                  r"|classically|force[- ]?fields?|coarse[- ]grained|atomistic|all[- ]atom"),
         (PHRASE, r"equilibrat\w+|production\s+runs?|thermostats?|barostats?|anneal\w*|(?:heat|cool)\s+(?:it|the\s+\w+)\s+to|radius\s+of\s+gyration|(?:simulation|hydrated|water|periodic|same)\s+"
@@ -128,7 +128,7 @@ FIELDS: dict[str, Field] = {
     "multiwfn_agent": _field(
         "analyse the wavefunction: charges, composition and pictures of orbitals, densities",
         (TOOL, r"multiwfn|\S*\.(?:wfn|wfx|fchk|molden|gbw|47|cub|cube)|cub(?:e|es)(?:\s+files?)?|wfn|fchk|molden"),
-        (TOOL, r"hirshfeld\S*|cm5|adch|resp|chelpg|mbis|esp|elf|nci|rdg|q?taim|aim|nbo|nao|mayer|wiberg|fukui|nics|adndp|pdos"
+        (TOOL, r"hirshfeld\S*|cm5|adch|resp|chelpg|mbis|esp|elf|nci|rdg|q?taim|aim|nbo|nao|mayer|wiberg|fukui|nics|lol|locali[sz]ed\s+orbital\s+locator|adndp|pdos"
                r"|igmh?|becke|homa|l(?:ö|oe|o)wdin"),
         (TOOL, r"wave ?functions?|electrostatic\s+potentials?|natural\s+bond\s+orbitals?|electron\s+locali[sz]ation\s*\w*"),
         (TOOL, rf"(?:{_SHOW}|look\s+at)\s+(?:me\s+)?(?:of\s+)?(?:(?:the|its|their|all|both|each)\s+)*{_ORBITAL}"
@@ -144,7 +144,7 @@ FIELDS: dict[str, Field] = {
                  r"|critical\s+points?|energy\s+decompositions?|aromaticit\w+|charge\s+transfer|delocali[sz]ation|per\s+fragment"),
         (PHRASE, r"hot\s?spots?|attack(?:ed)?\s+first|nucleophilic\s+(?:sites?|attack)|electrophilic\s+sites?|reactive\s+sites?|broaden\w*"),
         (PHRASE + TOPIC, r"(?:from|in|of|on|for)\s+(?:the\s+|my\s+|our\s+)?(?:last|latest|previous|finished|converged|completed?|earlier)\s+"
-                 r"(?:\w+\s+)?(?:job|run|calculation|wfn|optimi[sz]ation)|(?:from|in|of|on)\s+job\s+\w*\d\w*|yesterday|my\s+completed"),
+                 r"(?:\w+\s+)?(?:job|run|calculation|wfn|optimi[sz]ation|single\s+point)|(?:I|we)\s+(?:just\s+)?(?:ran|computed|calculated|optimi[sz]ed)|hole\s+and\s+electron|(?:render|visuali[sz]e)\s+(?:it|them|these|those|both)|(?:from|in|of|on)\s+job\s+\w*\d\w*|yesterday|my\s+completed"),
         (TOPIC, r"charges|isosurface|stacked|lone\s+pairs?|analy[sz]e\s+(?:the\s+)?orbitals?|orbitals?|atom\s+by\s+atom|render\w*"),
         (HINT, _PICTURE),
     ),
@@ -158,7 +158,7 @@ FIELDS: dict[str, Field] = {
         (PHRASE, r"papers|publications?|articles?|pdfs?|manuscripts?|documents?|thes[ei]s|journals?|passages?|excerpts?|monographs?"),
         (PHRASE, r"published|report(?:ed)|reviews?|ref(?:erence)?s|studies|state\s+of\s+the\s+art|authors?"),
         (PHRASE, r"what\s+(?:is|do\s+we|does\s+one|are)\s+(?:known|know)|is\s+known|who\s+(?:first|originally|discovered|proposed|showed)"
-                 r"|according\s+to|experimental(?:ly)?\s+(?:\w+\s+){0,3}(?:values?|data|results?)|what\s+(?:have|did)\s+people|half-li(?:fe|ves)"),
+                 r"|according\s+to\s+(?:the\s+)?(?:literature|papers?|authors?|studies|reports?|\w+\s+et\s+al)|background\s+reading|further\s+reading|experimental(?:ly)?\s+(?:\w+\s+){0,3}(?:values?|data|results?)|what\s+(?:have|did)\s+people|half-li(?:fe|ves)"),
         (PHRASE, r"read\s+up\s+on|page\s+numbers?|number\s+your\s+citations|survey(?:s|ed)?|summari[sz]e\s+(?:the\s+)?research|consensus"),
         (TOPIC, r"research|paper|findings|evidence|knowledge|sources?|known|scholar\w*"),
     ),
@@ -166,7 +166,7 @@ FIELDS: dict[str, Field] = {
         "search the web for what is current",
         (TOOL, r"google|bing|tavily|duckduckgo|(?:on|search|from|browse|surf|scan|across)\s+the\s+(?:web|internet|net)|online|internet"
                r"|web(?:\s?(?:pages?|sites?|search\w*))?|urls?|news"),
-        (TOOL, r"(?:latest|newest|current|which|what)\s+(?:\w+\s+)?(?:version|release)(?:\s+of)?|web\s?sites?|home\s?pages?|download\s+(?:page|link)s?|press\s+releases?|(?:their|the)\s+site|preprints?"),
+        (TOOL, r"(?:latest|newest|current|which|what)\s+(?:\w+\s+)?(?:version|release)(?:\s+of)?|web\s?sites?|home\s?pages?|git\s?hub|wikipedia|(?:web|product|project)\s+pages?|download\s+(?:page|link)s?|press\s+releases?|(?:their|the)\s+site|preprints?"),
         (PHRASE, r"(?:latest|newest|most\s+recent(?:ly)?|up[- ]to[- ]date)(?!\s+(?:\w+\s+)?(?:job|run|calculation|result|checkpoint|step|wfn)s?\b)"),
         (PHRASE, r"recent(?:ly)?(?!\s+(?:\w+\s+)?(?:job|run|calculation)s?\b)|today(?:'s)?|right\s+now|nowadays|these\s+days|at\s+the\s+moment"),
         (PHRASE, r"(?:this|last|past|next|recent)\s+(?:few\s+|couple\s+of\s+)?(?:weeks?|months?|years?)(?:'s)?|current\s+(?:\w+\s+)?"
@@ -174,7 +174,7 @@ FIELDS: dict[str, Field] = {
         (PHRASE, r"announce(?:d|ments?)|releases?|released|superseded|vendors?|suppliers?|manufacturers?|(?:who|which|where)\b[^.?!]{0,30}"
                  r"\b(?:sells?|buy|supplies)|prices?|costs?\s+of|licen[cs]e\s+terms|came?\s+out|links?"),
         (PHRASE, r"(?:when|where)\s+(?:and\s+where\s+)?(?:is|are|will|does)\b[^.?!]{0,40}\b(?:meeting|conference|workshop|symposium|deadline"
-                 r"|congress)|conference\s+dates?|nobel|winner|what'?s\s+new|regulations?|legislation"),
+                 r"|congress)|conference\s+dates?|conferences?|symposia|trade\s+fairs?|ceo|nobel|winner|what'?s\s+new|regulations?|legislation"),
         (TOPIC, r"current(?:ly)?|rules|market|compan(?:y|ies)|safety\s+data\s+sheets?|(?:look|looked)\s+up|meeting|conference|version"),
     ),
 }  # fmt: skip
@@ -186,4 +186,4 @@ DOING = re.compile(
     re.IGNORECASE,
 )
 #: what a level of theory may be named for
-CHECKING = re.compile(r"(?<![\w-])(?:confirm|verif\w+|check|optimi[sz]\w+|comput\w+|calculat\w+|validat\w+|test|redo|refine\w*|use|at|with|by)(?!\w)", re.IGNORECASE)
+CHECKING = re.compile(r"(?<![\w-])(?:on|confirm|verif\w+|check|optimi[sz]\w+|comput\w+|calculat\w+|validat\w+|test|redo|refine\w*|use|at|with|by)(?!\w)", re.IGNORECASE)
