@@ -38,6 +38,7 @@ from orchestrator.state import (
     Step,
     StepStatus,
     checked,
+    molecules_of,
 )
 from tasks import listing, runs
 from tasks.batches import Owner
@@ -149,7 +150,7 @@ class Supervisor:
         works = {}
         for step in gates.startable(state):
             works[step.number] = await self.apart.run(
-                _plan_jobs, self.agents[step.agent], step, self._context(state, offered)
+                _plan_jobs, self.agents[step.agent], step, self._context(state, step, offered)
             )
         return self._with_plan_file(state, self._apply(state, works))
 
@@ -206,7 +207,7 @@ class Supervisor:
         for step, batch in complete:
             results = await self._results(batch.batch_id)
             works[step.number] = await self.apart.run(
-                _interpret, self.agents[step.agent], step, self._context(state, offered), results
+                _interpret, self.agents[step.agent], step, self._context(state, step, offered), results
             )
             plan = steps.update_batch(plan, step.number, batch.model_copy(update={"interpreted": True}))
         return self._with_plan_file(state, self._apply(state.model_copy(update={"plan": plan}), works))
@@ -275,11 +276,11 @@ class Supervisor:
     def _folder(self, state: RunState) -> Path:
         return self.settings.workspace / "runs" / state.run_id
 
-    def _context(self, state: RunState, offered: frozenset[str]) -> Context:
+    def _context(self, state: RunState, step: Step, offered: frozenset[str]) -> Context:
         return Context(
             run_id=state.run_id,
             request=state.request,
-            species=state.species,
+            species=molecules_of(step, state.species),
             findings=state.findings,
             plan=state.plan,
             workspace=self.settings.workspace,

@@ -8,20 +8,30 @@ from orchestrator.planning.molecules import looks_like_smiles
 
 #: what a part begins with: what somebody shall do
 VERB = (
-    r"(?:re-?)?(?:analy[sz]e|assess|build|calculate|check|cite|collect|compare|comput\w*|confirm|convert|cross-?check|derive|design|determine"
-    r"|discuss|draw|estimate|evaluate|evolve|examine|explain|explore|extract|fetch|find|generate|get|give|google|identify|index|inspect|let"
-    r"|list|locate|look|make|map|measure|name|obtain|optimi[sz]e|perform|plot|predict|prepare|propose|quote|rank|read|relax|render|report"
-    r"|reproduce|retrieve|review|run|score|screen|search|see|set\s+up|show|simulate|start|study|submit|suggest|summari[sz]e|survey|take|tell"
-    r"|test|tabulate|use|validate|verify|visuali[sz]e|what|where|work\s+out|do|put|feed|pull|state|provide|equilibrate|solvate|heat|x-?tb-optimi[sz]e)"
+    r"(?:re-?)?(?:analy[sz]e|assess|build|calculate|check|cite|collect|compare|comput\w*|confirm|convert"
+    r"|cross-?check|derive|design|determine"
+    r"|discuss|draw|estimate|evaluate|evolve|examine|explain|explore|extract|fetch|find|generate|get|give|google"
+    r"|identify|index|inspect|let"
+    r"|list|locate|look|make|map|measure|name|obtain|optimi[sz]e|perform|plot|predict|prepare|propose|quote|rank"
+    r"|read|relax|render|report"
+    r"|reproduce|retrieve|review|run|score|screen|search|see|set\s+up|show|simulate|start|study|submit|suggest"
+    r"|summari[sz]e|survey|take|tell"
+    r"|test|tabulate|use|validate|verify|visuali[sz]e|what|where|work\s+out|do|put|feed|pull|state|provide"
+    r"|equilibrate|solvate|heat|x-?tb-optimi[sz]e)"
 )
-_ASK = r"(?:please\s+|also\s+|finally\s+|lastly\s+|next\s+|then\s+|afterwards\s+|i\s+(?:want|need)\s+you\s+to\s+|could\s+you\s+|can\s+you\s+|you\s+can\s+)*"
+_ASK = (
+    r"(?:please\s+|also\s+|finally\s+|lastly\s+|next\s+|then\s+|afterwards\s+|i\s+(?:want|need)\s+you\s+to\s+"
+    r"|could\s+you\s+|can\s+you\s+|you\s+can\s+)*"
+)
 _LEAD = (
     r"(?:(?:with|for|from|using|on|at|in|once|after|by|when)\s+[^,;.]{1,60},\s*"
     r"|(?:when|once|as\s+soon\s+as)\s+[^,;.]{1,40}?\b(?:finished|done|there|ready|complete|converged|in)\s*,?\s*)?"
 )
 _THEN = (
-    r"(?:and|,)?\s*\b(?:then|afterwards?|thereafter|subsequently|next|finally|lastly|after\s+that|after\s+which|followed\s+by|meanwhile"
-    r"|at\s+the\s+same\s+time|in\s+parallel|separately|independently|thirdly|secondly|firstly|in\s+addition|additionally)\b[,:]?"
+    r"(?:and|,)?\s*\b(?:then|afterwards?|thereafter|subsequently|next|finally|lastly|after\s+that|after\s+which"
+    r"|followed\s+by|meanwhile"
+    r"|at\s+the\s+same\s+time|in\s+parallel|separately|independently|thirdly|secondly|firstly|in\s+addition"
+    r"|additionally)\b[,:]?"
 )
 _SENTENCES = re.compile(
     r"```.*?(?:```|\Z)|(?P<cut>;|\s-+>\s|\s=>\s|→|\n+\s*(?:\d+[.)]|[-*•])\s+|^\s*(?:\d+[.)]|[-*•])\s+"
@@ -33,16 +43,25 @@ _PARTS = re.compile(
     rf"|,?\s*\band\b,?\s*(?:separately|independently|meanwhile|finally|lastly|afterwards|also|additionally),?(?=\s)"
     rf"|,?\s*\band\b(?=\s*,?\s*{_LEAD}{_ASK}{VERB}\b)"
     rf"|,(?=\s*{_ASK}{VERB}\b)"
-    r"|,?\s*\b(?:and|plus)\b(?=\s+(?:(?:the|any|some|a|few|two|three|five|recent|latest|newest|relevant)\s+)*(?:papers|literature|publications|articles"
+    r"|,?\s*\b(?:and|plus)\b(?=\s+(?:(?:the|any|some|a|few|two|three|five|recent|latest|newest"
+    r"|relevant)\s+)*(?:papers|literature|publications|articles"
     r"|references|news|citations|preprints)\b))",
     re.IGNORECASE | re.DOTALL,
 )
 #: within a sentence that ends, only a capital begins the next
 _SENTENCE_END = re.compile(r"(?:\b(?:e\.g|i\.e|cf|vs|approx|incl|no|fig|al|etc|dr|prof))\.$", re.IGNORECASE)
-_BEFORE = re.compile(
-    rf"^\s*before\s+(?P<later>(?:you\s+)?\w+ing\b[^,]*|you\s+[^,]*|{VERB}[^,]*),\s*(?P<first>.+)$", re.IGNORECASE | re.DOTALL
+#: "with that structure, run …" is one part
+_INTRODUCTION = re.compile(
+    r"\s*(?:and\s+)?(?:with|for|from|using|on|at|in|given|by|based\s+on)\s+(?:that|this|the|these|those|its|their|it|them|each)\b"
+    r"(?:\s+\w+){0,4}\s*",
+    re.IGNORECASE,
 )
-_AFTER = re.compile(r"^(?P<later>.+?)\s*,?\s+(?:but\s+)?(?:only\s+)?after\s+(?P<first>(?:you\s+have\s+)?\w+(?:ing|ed)\b.+)$",
+_BEFORE = re.compile(
+    rf"^\s*before\s+(?P<later>(?:you\s+)?\w+ing\b[^,]*|you\s+[^,]*|{VERB}[^,]*),\s*(?P<first>.+)$",
+    re.IGNORECASE | re.DOTALL,
+)
+_AFTER = re.compile(r"^(?P<later>.+?)\s*,?\s+(?:but\s+)?(?:only\s+)?after\s+(?P<first>(?:you\s+have\s+)?\w+(?:ing"
+                    r"|ed)\b.+)$",
                     re.IGNORECASE | re.DOTALL)  # fmt: skip
 
 
@@ -62,6 +81,8 @@ def _cut(pattern: re.Pattern[str], text: str) -> list[str]:
         if match["cut"] is None or _SENTENCE_END.search(text[: match.start()].rstrip() or " "):
             continue
         if _within_smiles(text, match.start()) or _quoted(text, match.start()):
+            continue
+        if match["cut"].startswith(",") and _INTRODUCTION.fullmatch(text[last : match.start()]):
             continue
         parts.append(text[last : match.start()])
         last = match.end()

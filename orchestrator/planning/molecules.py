@@ -64,6 +64,7 @@ def find_molecules(text: str, max_atoms: int = DEFAULT_MAX_ATOMS) -> tuple[list[
     InputError
         If something is meant as a molecule and cannot be one: a SMILES that is invalid, a salt, a name not known.
     """
+    text = text.replace("```", "   ")
     found, rest = _quoted(text, max_atoms)
     names = [Found(m.start, m.end, m.named.name, m.named.smiles, m.named.kind) for m in find_names(rest)]
     _refuse_salts(text, names)

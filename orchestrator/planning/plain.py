@@ -27,7 +27,8 @@ _TOKEN = re.compile(r"[^\s,;]+")
 _METHOD = "|".join(sorted((re.escape(name) for name in (*METHODS, *BASES)), key=len, reverse=True))
 #: a level of theory: ``B3LYP-D3BJ/def2-TZVP``, ``GFN2-xTB`` is a tool and stays
 _LEVEL = re.compile(
-    rf"(?<![\w-])(?!gfn)(?:{_METHOD}|(?:RI-?)?MP2|CCSD\(T\)|M0[56]\S*|[wω]B97\S*|r2SCAN\S*|\w*B3LYP\S*|def2-\w+|cc-pV\w+"
+    rf"(?<![\w-])(?!gfn)(?:{_METHOD}|(?:RI-?)?MP2|CCSD\(T\)|M0[56]\S*|[wω]B97\S*|r2SCAN\S*|\w*B3LYP\S*|def2-\w+"
+    rf"|cc-pV\w+"
     r"|hybrid\s+functional)(?:[-/]\S+)*(?!\w)",
     re.IGNORECASE,
 )
@@ -43,21 +44,25 @@ _NOT = (
 )
 _NEGATED = re.compile(
     rf"(?<![\w-]){_NOT}(?!\s+only\b)(?![\w-])"
-    r"(?:(?!\b(?:but|just|only|please|however|instead|though|and\s+(?:then|just|only)|which|then|because)\b)[^,.;:!?\n()])*",
+    r"(?:(?!\b(?:but|just|only|please|however|instead|though|and\s+(?:then|just|only)|which|then"
+    r"|because)\b)[^,.;:!?\n()])*",
     re.IGNORECASE,
 )
 #: "You could run a PSO. Please don't.": the sentence before it is negated
-_PLEASE_DONT = re.compile(r"[^.?!\n]*[.,;]\s*(?:but\s+)?(?:please\s+)?(?:do\s+not|don['’]?t)(?:\s+do\s+(?:so|that|it))?\s*[.!]",
+_PLEASE_DONT = re.compile(r"[^.?!\n]*[.,;]\s*(?:but\s+)?(?:please\s+)?(?:do\s+not|don['’]?t)(?:\s+do\s+(?:so|that"
+                          r"|it))?\s*[.!]",
                           re.IGNORECASE)  # fmt: skip
 #: what the answer is for, or where its molecule stands, is not what is asked
 _PURPOSE = re.compile(
     r"\b(?:for|in)\s+(?:a|my|our|the\s+next|his|her)(?:\s+(?:last|next|new|recent|upcoming|first))?\s+"
-    r"(?:paper|thesis|talk|manuscript|presentation|poster|article|report|seminar|review|lecture|proposal|book|website)\b"
+    r"(?:paper|thesis|talk|manuscript|presentation|poster|article|report|seminar|review|lecture|proposal|book"
+    r"|website)\b"
     r"(?:\s+(?:on|about|of)\s+(?:(?!\b(?:I|we|please|could|can)\b)[^,.:;?!])*)?",
     re.IGNORECASE,
 )
 _GIVEN = re.compile(
-    r"\b(?:the\s+)?(?:literature|paper|article|experiment)\s+(?:gives|says|reports|quotes|has|value\s+(?:is|of))\s+(?:about\s+)?"
+    r"\b(?:the\s+)?(?:literature|paper|article|experiment)\s+(?:gives|says|reports|quotes|has|value\s+(?:is"
+    r"|of))\s+(?:about\s+)?"
     r"[-−–]?\d[^,.;]*|\b(?:I|we)\s+(?:already\s+)?(?:have|had|know|got)\s+(?:already\s+)?(?:(?:the|all|our)\s+)"
     r"[^,.;!?]*?\b(?:already|in\s+hand)\b|\b(?:I|we)\s+already\s+(?:have|know|did|ran|got)\b[^,.;!?]*",
     re.IGNORECASE,

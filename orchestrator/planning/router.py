@@ -14,7 +14,7 @@ from typing import Literal
 from orchestrator.planning import manners
 from orchestrator.planning.clauses import split
 from orchestrator.planning.plain import plain
-from orchestrator.planning.vocabulary import CHECKING, DOING, FIELDS, HINT, PHRASE, TOPIC
+from orchestrator.planning.vocabulary import CHECKING, DOING, FIELDS, HINT, PHRASE, TOOL, TOPIC
 
 #: what the leader must be ahead of the next
 MARGIN = 0.5
@@ -28,19 +28,15 @@ Kind = Literal["agent", "plan", "respond", "refuse", "ask"]
 
 #: a declarative sentence tells what is the case; it asks for nothing
 _CONTEXT = re.compile(
-    r"^\W*(?:(?:I|we)\s+(?:just\s+|also\s+|have\s+just\s+)?(?:already|have|had|ran|did|got|know|used|computed|tried|think|believe|read|heard|am\s+(?:working"
+    r"^\W*(?:(?:I|we)\s+(?:just\s+|also\s+|have\s+just\s+)?(?:already|have|had|ran|did|got|know|used|computed|tried"
+    r"|think|believe|read|heard|am\s+(?:working"
     r"|writing|preparing)|are\s+(?:working|writing)|work|study|finished)\b|I've\b|we've\b"
-    r"|(?:my|our|the|this|that|it|its|there|these|those|here|yesterday|earlier)\b[^?]*?\b(?:is|are|was|were|has|have|had|stopped|crashed"
+    r"|(?:my|our|the|this|that|it|its|there|these|those|here|yesterday|earlier)\b[^?]*?\b(?:is|are|was|were|has"
+    r"|have|had|stopped|crashed"
     r"|failed|rejects|gives|gave|says|finished|ended|shows|look|looks|seems|died|everywhere)\b|\w+\s+warnings?\b)",
     re.IGNORECASE,
 )
 _ASKS = re.compile(r"\?|\b(?:please|could\s+you|can\s+you|what|which|where|how|who|when|why)\b", re.IGNORECASE)
-#: a clause that goes on with what another one gave
-REFERS = re.compile(
-    r"\b(?:it|its|them|their|they|that|those|this|these|the\s+(?:same|best|top|winners?|result\w*|optimi[sz]ed|relaxed|resulting|obtained|final|cations?|structures?"
-    r"|molecules?|geometr(?:y|ies)|candidates?|monomers?|ones?)|both|each|one\s+of|all\s+(?:of\s+(?:them|these)|four|three|five))\b",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True)
@@ -101,7 +97,9 @@ def score(text: str) -> Scores:
     words: dict[str, tuple[str, ...]] = {}
     for agent, one in FIELDS.items():
         mine = [find for find in found[agent] if not _within_heavier(find, agent, found)]
-        weight = sum(find.weight for find in mine) - sum(find.weight for find in _found(one.words, read.negated))
+        # "No DFT" speaks against quantum chemistry; "without optimisation" only says how.
+        against = sum(find.weight for find in _found(one.words, read.negated) if find.weight >= TOOL)
+        weight = sum(find.weight for find in mine) - against
         if agent == "qm_agent" and read.level:
             weight += PHRASE if DOING.search(read.words) or CHECKING.search(read.words) else HINT
         if agent in SOURCES and weight >= PHRASE and not DOING.search(read.words):
@@ -145,8 +143,14 @@ def _within_heavier(find: _Find, agent: str, found: dict[str, list[_Find]]) -> b
     )
 
 
-def route(text: str) -> Route:
-    """Say which agents a request is for, without reading its molecules or parameters."""
+def route(text: str, preferred: str = "") -> Route:
+    """Say which agents a request is for, without reading its molecules or parameters.
+
+    Parameters
+    ----------
+    preferred
+        The agent that a person chose where the words left several: it wins ties.
+    """
     if why := manners.forbidden(text):
         return Route("refuse", reason=why)
     if manners.is_only_polite(text):
@@ -155,13 +159,15 @@ def route(text: str) -> Route:
         return Route("ask", reason="asks for work that no agent does")
     text = manners.without_manners(text)
     clauses = _clauses(text)
-    parts = _parts(clauses)
+    parts, undecided = _parts(clauses, preferred)
+    if undecided is not None:
+        return Route("ask", undecided.leaders, _alike(undecided), score(text))
     agents = tuple(dict.fromkeys(part.agent for part in parts))
     if len(agents) > 1:
         reason = "; ".join(f"{part.agent}: {', '.join(part.scores.words[part.agent])}" for part in parts)
         return Route("plan", agents, reason, score(text), parts)
     whole = _merged([score(clause) for clause in clauses])
-    leaders = _settled(whole)
+    leaders = _settled(whole, preferred)
     if len(agents) == 1 and agents[0] not in leaders and whole.weights.get(agents[0], 0) >= ENOUGH:
         leaders = leaders or agents
     if len(leaders) == 1 and leaders[0] in COSTLY and whole.weights[leaders[0]] < ENOUGH:
@@ -171,9 +177,13 @@ def route(text: str) -> Route:
         words = ", ".join(whole.words[leaders[0]])
         return Route("agent", leaders, f"words of {leaders[0]}: {words}", whole)
     if leaders:
-        said = "; ".join(f"{agent}: {', '.join(whole.words[agent])}" for agent in leaders)
-        return Route("ask", leaders, f"its words fit several agents alike ({said})", whole)
+        return Route("ask", leaders, _alike(whole), whole)
     return Route("ask", reason="does not say what to do", scores=whole)
+
+
+def _alike(scores: Scores) -> str:
+    said = "; ".join(f"{agent}: {', '.join(scores.words[agent])}" for agent in scores.leaders)
+    return f"its words fit several agents alike ({said})"
 
 
 def _candidates(scores: Scores) -> tuple[str, ...]:
@@ -187,8 +197,14 @@ def _clauses(text: str) -> list[str]:
     return asking if any(_settled(score(one)) for one in asking) else clauses
 
 
-def _settled(scores: Scores) -> tuple[str, ...]:
+def _settled(scores: Scores, preferred: str = "") -> tuple[str, ...]:
     leaders = scores.leaders
+    if preferred in leaders:
+        return (preferred,)
+    computed = {"chemistry_agent", "qm_agent", "multiwfn_agent"}
+    if "multiwfn_agent" in leaders and scores.weights["multiwfn_agent"] >= PHRASE and set(leaders) <= computed:
+        # The plan of an analysis begins with the quantum steps that it needs.
+        return ("multiwfn_agent",)
     if scores.weights.get("qm_agent", 0) >= PHRASE and set(leaders) <= {"chemistry_agent", "qm_agent"}:
         only = scores.words.get("chemistry_agent", ())
         # The plan of a quantum request identifies its molecules, whichever has more words.
@@ -207,14 +223,26 @@ def _merged(several: Sequence[Scores]) -> Scores:
     return Scores(weights, words)
 
 
-def _parts(clauses: Sequence[str]) -> tuple[Clause, ...]:
-    """Route the clauses one by one; what is too weak or undecided goes with the clause before it."""
+def _parts(clauses: Sequence[str], preferred: str) -> tuple[tuple[Clause, ...], Scores | None]:
+    """Route the clauses one by one; what is too weak goes with the clause before it.
+
+    Returns
+    -------
+    parts
+        Neighbours of the same agent are one.
+    undecided
+        What a clause beside others weighs that says enough, and fits several agents alike.
+    """
+    undecided: Scores | None = None
     parts: list[Clause] = []
     waiting = ""
     for text in clauses:
         scores = score(text)
-        leaders = _settled(scores)
+        leaders = _settled(scores, preferred)
         if len(leaders) != 1 or scores.weights[leaders[0]] < (ENOUGH if parts else 1.0):
+            weak = not leaders or scores.weights[leaders[0]] < ENOUGH
+            if not weak and not (parts and parts[-1].agent in leaders):
+                undecided = scores
             if parts:
                 parts[-1] = Clause(f"{parts[-1].text}, {text}", parts[-1].agent, parts[-1].scores)
             else:
@@ -226,4 +254,4 @@ def _parts(clauses: Sequence[str]) -> tuple[Clause, ...]:
         else:
             parts.append(Clause(f"{waiting}{text}", agent, scores))
             waiting = ""
-    return tuple(parts)
+    return tuple(parts), undecided if len(parts) > 0 else None

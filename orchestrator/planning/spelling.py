@@ -8,27 +8,28 @@ from __future__ import annotations
 import re
 
 _KNOWN = frozenset(
-    "absorption affinity analyse analyze aromaticity atmosphere backbone balanced barrier binding calculate canonical"
-    " candidates cation cations charges citations cite collection composition compute conductivity conformer coordinates"
-    " current density descriptors design diffusion dipole documents dynamics electron electrostatic energies energy"
-    " enthalpy entropy equilibrate excitation formula freq frequencies frequency functional geometry gibbs google gromacs"
-    " hirshfeld imidazolium internet isosurface latest library literature localised localized lumo mass membrane membranes"
-    " mobility molar molecular molecule multiwfn newest online optimisation optimise optimised optimization optimize"
-    " optimized orbital orbitals papers particle piperidinium polymer population potential production properties"
-    " publication publications published quantum recent references relax render research reviews search similarity"
-    " simulate simulation simulations smiles solvation spectrum stability structure studies swarm swelling temperature"
-    " thermochemistry trajectory transition uptake validate vibrational viscosity visualise visualize wavefunction"
-    " website weight hydroxide literature".split()
+    "absorption affinity analyse analyze aromaticity atmosphere backbone balanced barrier binding calculate"
+    " canonical candidates cation cations charges citations cite collection composition compute conductivity"
+    " conformer coordinates current density descriptors design diffusion dipole documents dynamics electron"
+    " electrostatic energies energy enthalpy entropy equilibrate excitation formula freq frequencies frequency"
+    " functional geometry gibbs google gromacs hirshfeld imidazolium internet isosurface latest library literature"
+    " localised localized lumo mass membrane membranes mobility molar molecular molecule multiwfn newest online"
+    " optimisation optimise optimised optimization optimize optimized orbital orbitals papers particle"
+    " piperidinium polymer population potential production properties publication publications published quantum"
+    " recent references relax render research reviews search similarity simulate simulation simulations smiles"
+    " solvation spectrum stability structure studies swarm swelling temperature thermochemistry trajectory"
+    " transition uptake validate vibrational viscosity visualise visualize wavefunction website weight hydroxide"
+    " literature".split()
 )
 _WORD = re.compile(r"[A-Za-z]{5,}")
 #: words that are one slip away from a known one and are words of their own
 _OTHER = frozenset(
-    "motility polar mass masses massed form formal formulas densities energise lasted least rends rent serene angle"
-    " searches membrane's structures calculated computed computer optimiser optimizer simulated relaxed relaxes stimulate"
-    " stimulation mole moles smile smiled crate curate currents cited site sited weights weighty designs designed charge"
-    " charged barriers candidate binding finding recently entropic latent simulator website renders renderer reviewer"
-    " absorptions affinities potentials polymers references researched researcher quantums uptakes particles orbitally"
-    " molecules molecular".split()
+    "motility polar mass masses massed form formal formulas densities energise lasted least rends rent serene"
+    " angle searches membrane's structures calculated computed computer optimiser optimizer simulated relaxed"
+    " relaxes stimulate stimulation mole moles smile smiled crate curate currents cited site sited weights weighty"
+    " designs designed charge charged barriers candidate binding finding recently entropic latent simulator"
+    " website renders renderer reviewer absorptions affinities potentials polymers references researched"
+    " researcher quantums uptakes particles orbitally molecules molecular".split()
 )
 
 
@@ -61,5 +62,7 @@ def _right(word: str) -> str:
         return word
     if low in _SLIPS:
         return _SLIPS[low]
-    doubled = [one for one in _deletes(low) if one in _KNOWN and len(one) >= 6 and f"{one}s" != low and f"{one}d" != low]
+    doubled = [
+        one for one in _deletes(low) if one in _KNOWN and len(one) >= 6 and f"{one}s" != low and f"{one}d" != low
+    ]
     return doubled[0] if len(doubled) == 1 and not low.endswith(("s", "d", "r")) else word

@@ -103,9 +103,9 @@ def test_an_active_plan_goes_on_before_anything_is_read() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("What's for lunch?", "holds no chemistry"),
-        ("hello", "holds no chemistry"),
-        ("tetramethylammonium", "not what to find out"),
+        ("What's for lunch?", "is nothing that Simrelay is for"),
+        ("asdf qwer", "holds no chemistry"),
+        ("tetramethylammonium", "does not say what to do"),
         ("What is the HOMO?", "names no molecule"),
         ("molecular weight of caffeine", "'caffeine' is not in the table"),
         ("LUMO of this cation", "names no molecule that Simrelay knows. "),
@@ -114,8 +114,7 @@ def test_an_active_plan_goes_on_before_anything_is_read() -> None:
         ("HOMO of TMA and its NMR shifts", "NMR shifts"),
         ("LUMO of TMA and DMP, and which is more stable", "stability"),
         ("binding energy of hydroxide to TMA", "binding"),
-        ("what does the literature say about TMA", "literature"),
-        ("HOMO of TMA, and the latest papers on it", "literature"),
+        ("HOMO of TMA, and the latest papers on it", "rag_agent: papers; web_search_agent: latest"),
     ],
 )
 def test_what_no_rule_decides_is_refused_with_what_would_be_right(text: str, expected: str) -> None:
