@@ -25,7 +25,7 @@ _ASK = (
 )
 _LEAD = (
     r"(?:(?:with|for|from|using|on|at|in|once|after|by|when)\s+[^,;.]{1,60},\s*"
-    r"|(?:when|once|as\s+soon\s+as)\s+[^,;.]{1,40}?\b(?:finished|done|there|ready|complete|converged|in)\s*,?\s*)?"
+    r"|(?:when|once|if|as\s+soon\s+as)\s+[^,;.]{1,40}?\b(?:found|yes|so|valid|not|finished|done|there|ready|complete|converged|in)\s*,?\s*)?"
 )
 _THEN = (
     r"(?:and|,)?\s*\b(?:then|afterwards?|thereafter|subsequently|next|finally|lastly|after\s+that|after\s+which"
@@ -52,7 +52,7 @@ _PARTS = re.compile(
 _SENTENCE_END = re.compile(r"(?:\b(?:e\.g|i\.e|cf|vs|approx|incl|no|fig|al|etc|dr|prof))\.$", re.IGNORECASE)
 #: "with that structure, run …" is one part
 _INTRODUCTION = re.compile(
-    r"\s*(?:and\s+)?(?:with|for|from|using|on|at|in|given|by|based\s+on)\s+(?:that|this|the|these|those|its|their|it|them|each)\b"
+    r"\s*(?:and\s+)?(?:with|for|from|using|on|at|in|given|by|based\s+on|according\s+to)\s+(?:that|this|the|these|those|its|their|it|them|each|our|my)\b"
     r"(?:\s+\w+){0,4}\s*",
     re.IGNORECASE,
 )

@@ -32,7 +32,7 @@ _ABOUT_US = _any(
     r"\bwhat\s+(?:are\s+you|is\s+(?:this(?:\s+(?:thing|tool|program|system))?|simrelay)|can\s+(?:you|i|one"
     r"|we)\s+(?:do|ask|help|compute|use)"
     r"|do\s+you\s+do|else\s+can\s+you)\b(?:\s+(?:for\s+(?:me|us)|here|with\s+(?:this|you)|you))?",
-    r"\bwhat\s+(?:sorts?|kinds?|types?)\s+of\s+(?:things|questions|requests|tasks|calculations|work"
+    r"\bwhat\s+(?:sorts?|kinds?|types?)\s+of\s+(?:things|questions|requests|simulations|analyses|tasks|calculations|work"
     r"|jobs)\s+can\b[^.?!]*",
     r"\b(?:which|what)\s+(?:agents|abilities|capabilities|tools|features)\s+(?:do\s+you|are|can|does)\b[^.?!]*",
     r"\bhow\s+(?:do|can|does)\s+(?:you|i|one|we|this|simrelay)\s+(?:work|use\s+(?:you|this|simrelay)|ask|start"
@@ -42,7 +42,7 @@ _ABOUT_US = _any(
     r"\btell\s+me\s+(?:about\s+yourself|what\s+you\s+can\s+do|more\s+about\s+(?:you|simrelay))\b",
     r"^\W*help(?:\s+(?:me|please))?\W*$",
     r"\bhow(?:'s|\s+is|\s+are)\s+(?:it\s+going|you|things|everything|life)\b(?:\s+(?:doing|today|going))*",
-    r"\bwhat'?s\s+up\b|\bare\s+you\s+(?:there|a\s+(?:bot|robot|human|machine|program)|human|real|awake)\b",
+    r"\bwhat'?s\s+up\b|\bany(?:body|one)\s+there\b|\bare\s+you\s+(?:there|a\s+(?:bot|robot|human|machine|program)|human|real|awake)\b",
     r"\bnice\s+to\s+meet\s+you\b",
 )
 #: said about work that was done, after thanks

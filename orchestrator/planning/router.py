@@ -17,13 +17,15 @@ from orchestrator.planning.plain import plain
 from orchestrator.planning.vocabulary import CHECKING, DOING, FIELDS, HINT, PHRASE, TOOL, TOPIC
 
 #: what the leader must be ahead of the next
-MARGIN = 0.5
+MARGIN = 1.0
 #: what the words of a clause must weigh to be a part of a plan
 ENOUGH = 2.0
 #: agents that find out what others have found
 SOURCES = frozenset({"rag_agent", "web_search_agent"})
 #: agents whose work is jobs, which nothing starts on a hint
 COSTLY = frozenset({"hem_agent", "qm_agent", "md_agent", "multiwfn_agent"})
+#: what a design is judged by
+_OBJECTIVE = re.compile(r"conductivit\w+|water uptake|swell\w*|stabilit\w+|mobilit\w+|transport", re.IGNORECASE)
 Kind = Literal["agent", "plan", "respond", "refuse", "ask"]
 
 #: a declarative sentence tells what is the case; it asks for nothing
@@ -223,6 +225,16 @@ def _merged(several: Sequence[Scores]) -> Scores:
     return Scores(weights, words)
 
 
+def _needed(parts: Sequence[Clause], agent: str, scores: Scores) -> float:
+    """Give what a clause must weigh to be a part after those before it."""
+    if not parts:
+        return TOPIC
+    # "Rank them by water uptake" is still the design, "relax the box" still the simulation.
+    if (parts[-1].agent, agent) == ("hem_agent", "md_agent") and all(map(_OBJECTIVE.search, scores.words[agent])):
+        return float("inf")
+    return ENOUGH + TOPIC if (parts[-1].agent, agent) == ("md_agent", "qm_agent") else ENOUGH
+
+
 def _parts(clauses: Sequence[str], preferred: str) -> tuple[tuple[Clause, ...], Scores | None]:
     """Route the clauses one by one; what is too weak goes with the clause before it.
 
@@ -239,8 +251,8 @@ def _parts(clauses: Sequence[str], preferred: str) -> tuple[tuple[Clause, ...], 
     for text in clauses:
         scores = score(text)
         leaders = _settled(scores, preferred)
-        if len(leaders) != 1 or scores.weights[leaders[0]] < (ENOUGH if parts else 1.0):
-            weak = not leaders or scores.weights[leaders[0]] < ENOUGH
+        if len(leaders) != 1 or scores.weights[leaders[0]] < _needed(parts, leaders[0], scores):
+            weak = len(leaders) < 2 or scores.weights[leaders[0]] < ENOUGH
             if not weak and not (parts and parts[-1].agent in leaders):
                 undecided = scores
             if parts:

@@ -48,7 +48,8 @@ FIELDS: dict[str, Field] = {
                r"(?:numbers?|no\.?|rn|entr(?:y|ies)|registry)"),
         (TOOL, r"(?:molecular|molar|formula|exact|average|monoisotopic|nominal)\s+(?:weights?|mass(?:es)?)"),
         (PHRASE, r"(?:molecular|sum|chemical|empirical|structural)\s+formula[se]?|formulae"),
-        (PHRASE, r"functional\s+groups?|similarit(?:y|ies)|similar|fingerprints?|substructures?|pharmacophores?"),
+        (PHRASE, r"(?:is|are)\s+(?:it\s+|this\s+|that\s+)?(?:in)?valid|validity|registry\s+numbers?"
+                 r"|functional\s+groups?|similarit(?:y|ies)|similar|fingerprints?|substructures?|pharmacophores?"),
         (PHRASE, r"valid(?:ity|ate)?(?:\s+\w+){0,2}\s+(?:smiles|structure|molecule|string)|(?:smiles"
                  r"|string)\b.{0,30}\bvalid"),
         (PHRASE, r"canonical(?:ly|i[sz]\w*)?|isomeric(?:\s+smiles)?|(?:stereo|chiral)\s?cent(?:re|er)s?|stereo\w*"),
@@ -214,7 +215,8 @@ FIELDS: dict[str, Field] = {
         (TOOL, rf"(?:index|ingest|upload|import)\w*\b[^.;?!]{{0,40}}{_PDFS}|{_PDFS}\s+(?:that\s+)?we\s+(?:have"
                rf"|collected|indexed|uploaded)"),
         (TOOL, r"(?:has|have|had|been|was|were|is|as|what)\s+(?:been\s+)?(?:published|reported|described|documented)"
-               r"|(?:has|have|did)\s+(?:any|some)(?:one|body)\s+(?:ever\s+|already\s+)?\w+ed"
+               r"|(?:has|have|did)\s+(?:any|some)(?:one|body)\s+(?:ever\s+|already\s+)?(?:measure|report|publish"
+               r"|tri|studi|describ|determin|test|investigat|us|synthesi[sz]|observ)e?d"
                r"|in\s+the\s+(?:published\s+)?(?:studies|papers|literature)"),
         (PHRASE, r"papers|publications?|articles?|pdfs?|manuscripts?|documents?|thes[ei]s|journals?|passages?"
                  r"|excerpts?|monographs?"),
@@ -258,9 +260,10 @@ FIELDS: dict[str, Field] = {
 
 #: what somebody shall do, rather than look up
 DOING = re.compile(
-    r"(?<![\w-])(?:re-?)?(?:calculate|compute|simulate|run|optimi[sz]e|relax|predict|design|evolve|render|plot|draw"
-    r"|equilibrate|reproduce"
-    r"|perform|estimate|optimi[sz]ed\s+\w+\s+pair|single[- ]points?)(?!\w)",
+    r"(?:^\W*|[,;:.!?]\s*|\b(?:and|then|please|you|we|also|now|just|let|first)\s+)(?:re-?)?(?:calculate|compute"
+    r"|simulate|run|optimi[sz]e|relax"
+    r"|predict|design|evolve|render|plot|draw|equilibrate|reproduce|perform|estimate|refine)(?!\w)"
+    r"|\boptimi[sz]ed\s+\w+\s+pair\b|\bsingle[- ]points?\b",
     re.IGNORECASE,
 )
 #: what a level of theory may be named for
