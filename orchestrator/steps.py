@@ -121,9 +121,16 @@ def _with(species: tuple[Species, ...], step: Step, known: tuple[Species, ...]) 
     before = {(one.smiles, one.found_by) for one in molecules_of(step, species)}
     changed = {(one.smiles, one.found_by): one for one in known}
     if changed.keys() <= before:
-        return tuple(changed.get((one.smiles, one.found_by), one) for one in species)
+        return tuple(_now(one, changed.get((one.smiles, one.found_by), one)) for one in species)
     kept = tuple(one for one in species if one.found_by != step.number)
     return (*kept, *(one.model_copy(update={"found_by": step.number}) for one in known))
+
+
+def _now(before: Species, known: Species) -> Species:
+    """Give a molecule as a step knows it; a structure that another step made meanwhile stays."""
+    if known.geometry is None and before.geometry is not None:
+        return known.model_copy(update={"geometry": before.geometry, "geometry_level": before.geometry_level})
+    return known
 
 
 def write_plan_file(state: RunState, folder: Path, workspace: Path) -> Artifact:

@@ -180,17 +180,20 @@ def _joined(asked: Asked, parts: Sequence[_Part]) -> tuple[Plan, tuple[Species, 
     """Join the plans of all parts: one step identifies all named molecules, one summary waits for everything."""
     named: dict[str, Species] = {}
     identified: dict[str, None] = {}
+    prepared: dict[str, Species] = {}
     for part in parts:
-        if part.agents[0] not in SOURCES:
+        if part.agents[0] not in SOURCES and part.candidates_of is None:
             named |= {one.smiles: one for one in part.species}
         for step in part.plan.steps:
             if _prepares(step, part):
                 identified |= dict.fromkeys(step.goal.properties)
+                prepared |= {one.smiles: one for one in part.species}
     steps: list[Step] = []
     species = tuple(named.values())
     if identified:
-        names = _names(species) if len(species) <= 4 else f"{len(species)} molecules"
-        goal = Goal(properties=tuple(identified))
+        names = _names(tuple(prepared.values())) if len(prepared) <= 4 else f"{len(prepared)} molecules"
+        only = tuple(prepared) if prepared.keys() != named.keys() else ()
+        goal = Goal(properties=tuple(identified), molecules=only)
         steps.append(Step(number=1, agent=CHEMISTRY, description=f"Identify {names}", goal=goal))
     numbers: list[dict[int, int]] = []
     summaries: list[Goal] = []
@@ -221,8 +224,9 @@ def _joined(asked: Asked, parts: Sequence[_Part]) -> tuple[Plan, tuple[Species, 
 
 
 def _prepares(step: Step, part: _Part) -> bool:
-    """Tell whether a step only identifies molecules that the request names."""
-    return step.agent == CHEMISTRY and not step.depends_on and not step.goal.operations and part.candidates_of is None
+    """Tell whether a step only identifies molecules for the steps after it."""
+    asked_for = part.agents == (CHEMISTRY,) or bool(step.goal.operations)
+    return step.agent == CHEMISTRY and not step.depends_on and not asked_for and part.candidates_of is None
 
 
 def _renumbered(

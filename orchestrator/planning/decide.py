@@ -12,6 +12,7 @@ from orchestrator.planning.asked import Asked, Planned
 from orchestrator.planning.complexity import assess
 from orchestrator.planning.compound import plan_compound, refuse_too_many
 from orchestrator.planning.introduction import introduction
+from orchestrator.planning.manners import forbidden
 from orchestrator.planning.molecules import find_molecules, to_species
 from orchestrator.planning.plain import plain
 from orchestrator.planning.planners import OFFER, Abstained, plan_for, refuse_others
@@ -43,14 +44,14 @@ def plan_request(asked: Asked) -> Planned:
     if asked.agent == NOBODY:
         decision = Decision(rule="answer", reason="none of the agents was wanted")
         return Planned(decision=decision, answer=f"Nothing was started. {OFFER}")
+    if why := forbidden(asked.text):
+        raise Abstained(asked.text, why, f"Nothing was started. {OFFER}")
     if asked.agent or len(allowed) == 1:
         return _by_choice(asked)
     if asked.active is not None and (ready := asked.active.ready()):
         reason = f"step {ready[0].number} of the active plan is next"
         return Planned(decision=Decision(rule="active_plan", agent=ready[0].agent, reason=reason), plan=asked.active)
     found = route(asked.text)
-    if found.kind == "refuse":
-        raise Abstained(asked.text, found.reason, f"Nothing was started. {OFFER}")
     if found.kind == "respond":
         return Planned(decision=Decision(rule="respond", reason=found.reason), answer=introduction(asked.text))
     if found.kind == "ask":
@@ -90,13 +91,13 @@ def _by_choice(asked: Asked) -> Planned:
     """Plan with the agent that was named, or the only one that may be used: there is nothing to decide."""
     agent = asked.agent or asked.options.agents[0]
     answered = any(q.answer == agent and q.id.startswith("route") for q in asked.answers)
-    if answered and (found := route(asked.text, agent)).kind == "plan":
-        # The answer was about one part of the request; the others are done too.
-        plan, species = plan_compound(asked, found.clauses)
-        decision = Decision(rule="answer", reason=f"a person chose {agent}; {found.reason}")
-        return Planned(decision=decision, plan=plan, species=species)
-    plan, species = plan_for(agent, asked)
-    refuse_others(plan, (agent,), asked.text)
+    # Who was asked about one part of a request chose for that part only; the others are done too.
+    asked_about = asked.agent and asked.agent != asked.options.agent
+    found = route(asked.text, agent) if asked_about else Route("agent", (agent,))
+    several = found.kind == "plan" and agent in found.agents
+    plan, species = plan_compound(asked, found.clauses) if several else plan_for(agent, asked)
+    if asked.options.agents or not several:
+        refuse_others(plan, asked.options.agents if several else (agent,), asked.text)
     refuse_too_many(plan, asked.text)
     if not asked.agent:
         decision = Decision(rule="single_agent", agent=agent, reason="no other agent may be used")

@@ -39,7 +39,9 @@ _ORDINARY = frozenset(
     " their them then there these they this to us using via what when where which while why with without also both"
     " explain discuss interpret plot list rank tabulate write print say state describe summarise summarize energies"
     " energy gap gaps levels values value properties results result dft xtb scf cation cations anion anions ion ions"
-    " molecule molecules difference differences between each all others respectively is are has have".split()
+    " molecule molecules difference differences between each all others respectively is are has have"
+    " afterwards afterward thereafter finally lastly next"
+    " meanwhile subsequently please cite search simulate visualise visualize render draw".split()
 )  # fmt: skip
 
 
