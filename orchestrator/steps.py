@@ -91,7 +91,7 @@ def apply(state: RunState, works: Mapping[int, Work], folder: Path, workspace: P
     for number, work in works.items():
         step = plan.step(number)
         if work.species is not None:
-            species = _with(species, step, work.species)
+            species = with_molecules(species, step, work.species)
         if work.finding is not None:
             findings.append(work.finding)
         if work.specs and len(step.batches) >= MAX_ROUNDS:
@@ -116,7 +116,7 @@ def apply(state: RunState, works: Mapping[int, Work], folder: Path, workspace: P
     return checked(plan=plan, findings=tuple(findings), species=species, history=history)
 
 
-def _with(species: tuple[Species, ...], step: Step, known: tuple[Species, ...]) -> tuple[Species, ...]:
+def with_molecules(species: tuple[Species, ...], step: Step, known: tuple[Species, ...]) -> tuple[Species, ...]:
     """Give a run's molecules with those of a step as it knows them now: its own changed, or others that it found."""
     before = {(one.smiles, one.found_by) for one in molecules_of(step, species)}
     changed = {(one.smiles, one.found_by): one for one in known}

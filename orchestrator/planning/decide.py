@@ -44,13 +44,14 @@ def plan_request(asked: Asked) -> Planned:
     if asked.agent == NOBODY:
         decision = Decision(rule="answer", reason="none of the agents was wanted")
         return Planned(decision=decision, answer=f"Nothing was started. {OFFER}")
-    if why := forbidden(asked.text):
-        raise Abstained(asked.text, why, f"Nothing was started. {OFFER}")
-    if asked.agent or len(allowed) == 1:
-        return _by_choice(asked)
-    if asked.active is not None and (ready := asked.active.ready()):
+    chosen = bool(asked.agent) or len(allowed) == 1
+    if not chosen and asked.active is not None and (ready := asked.active.ready()):
         reason = f"step {ready[0].number} of the active plan is next"
         return Planned(decision=Decision(rule="active_plan", agent=ready[0].agent, reason=reason), plan=asked.active)
+    if why := forbidden(asked.text):
+        raise Abstained(asked.text, why, f"Nothing was started. {OFFER}")
+    if chosen:
+        return _by_choice(asked)
     found = route(asked.text)
     if found.kind == "respond":
         return Planned(decision=Decision(rule="respond", reason=found.reason), answer=introduction(asked.text))

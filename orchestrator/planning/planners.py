@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 from orchestrator.planning.analysis import OFFER as ANALYSES
 from orchestrator.planning.analysis import plan_analysis, read_wish
 from orchestrator.planning.asked import Asked
 from orchestrator.planning.design import plan_design
 from orchestrator.planning.dynamics import plan_dynamics
-from orchestrator.planning.plan import build_plan
+from orchestrator.planning.plan import DEFAULT_PROPERTIES, build_plan
 from orchestrator.planning.request import EXAMPLE, Request, is_ordinary, read_request
 from orchestrator.planning.research import plan_research
 from orchestrator.state import SUMMARY, Decision, Plan, Species
 from tasks.errors import InputError
 
+#: what is found out of a molecule where only the agent was chosen
+_USUAL: dict[str, dict[str, tuple[str, ...]]] = {
+    "chemistry_agent": {"identity": ("formula", "mass", "charge")},
+    "qm_agent": {"electronic": DEFAULT_PROPERTIES},
+}
 Planner = Callable[[Asked], tuple[Plan, tuple[Species, ...]]]
 OFFER = (
     "What can be computed now: HOMO, LUMO, gap, energy, dipole moment, Mulliken charges, optimised geometries,"
@@ -65,6 +71,9 @@ def _quantum(asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
             refuse_impossible(request)
         return plan, species
     request = read_request(asked.text, asked.max_atoms)
+    if asked.agent in _USUAL and request.species and not request.electronic and not request.identity:
+        # Whoever chose the agent for a molecule alone wants what it usually gives.
+        request = replace(request, **_USUAL[asked.agent])
     refuse_impossible(request)
     return build_plan(request), request.species
 

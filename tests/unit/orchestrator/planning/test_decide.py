@@ -274,3 +274,13 @@ def test_nothing_is_started_for_what_is_hostile_or_off_topic(text: str) -> None:
 )
 def test_a_query_is_the_request_without_its_politeness(text: str, query: str) -> None:
     assert make_plan(text)[1].step(1).goal.query == query
+
+
+@pytest.mark.parametrize(
+    ("agent", "properties"),
+    [("chemistry_agent", ("smiles", "formula", "mass", "charge")), ("qm_agent", ("homo", "lumo", "gap", "dipole"))],
+)
+def test_a_molecule_alone_gets_what_the_chosen_agent_usually_gives(agent: str, properties: tuple[str, ...]) -> None:
+    planned = plan_request(Asked(text="C[N+](C)(C)C", agent=agent, answers=answered(agent)))
+    last = [step for step in planned.plan.steps if step.agent == agent][-1]
+    assert last.goal.properties == properties
