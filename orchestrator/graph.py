@@ -47,6 +47,7 @@ from orchestrator.state import (
     Step,
     StepStatus,
     checked,
+    molecules_of,
 )
 from orchestrator.stream.telling import telling
 from tasks import listing, runs
@@ -181,10 +182,10 @@ class Supervisor:
         offered = frozenset((await self.store.run(listing.declared())).keys())
         works, before = {}, len(state.history)
         for step in gates.startable(state):
-            context = self._context(state, offered)
+            context = self._context(state, step, offered)
             if step.agent == SUMMARY and state.findings and self.model and state.options.model:
                 prose = await word_answer(
-                    self.model, state.request, state.findings, answer_text(state.findings), state.usage
+                    self.model, state.request, state.findings, answer_text(state.findings, state.plan), state.usage
                 )
                 context = replace(context, prose=prose.text, prose_note=prose.line)
                 state = state.model_copy(update={"usage": prose.usage, "history": [*state.history, prose.line]})
@@ -252,7 +253,7 @@ class Supervisor:
             seen = step.model_copy(update={"batches": classify.own_rounds(step)})
             results = [_result(record) for record in classify.merged(rounds)]
             work = await self.apart.run(
-                _interpret, self.agents[step.agent], seen, self._context(state, offered), results
+                _interpret, self.agents[step.agent], seen, self._context(state, step, offered), results
             )
             works[step.number] = with_recoveries(work, state.recoveries, step)
             plan = steps.update_batch(plan, step.number, batch.model_copy(update={"interpreted": True}))
@@ -330,11 +331,11 @@ class Supervisor:
     def _folder(self, state: RunState) -> Path:
         return self.settings.workspace / "runs" / state.run_id
 
-    def _context(self, state: RunState, offered: frozenset[str]) -> Context:
+    def _context(self, state: RunState, step: Step, offered: frozenset[str]) -> Context:
         return Context(
             run_id=state.run_id,
             request=state.request,
-            species=state.species,
+            species=molecules_of(step, state.species),
             findings=state.findings,
             plan=state.plan,
             workspace=self.settings.workspace,

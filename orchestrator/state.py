@@ -58,6 +58,8 @@ class Species(Part):
     geometry_level: str = ""
     #: why later steps leave it out; empty: they do not
     error: str = ""
+    #: the step that found it; 0: the request names it
+    found_by: int = 0
 
 
 class Pipeline(StrEnum):
@@ -241,8 +243,12 @@ class Goal(Part):
     swarm: SwarmSpec | None = None
     #: of a design step: how many of the best candidates later steps compute
     candidates: int = 1
-    #: of a literature or web step: what is looked for
+    #: of a literature or web step: what is looked for; of a simulation beside others: its part of the request
     query: str = ""
+    #: SMILES of the run's molecules that the step is about; empty: all
+    molecules: tuple[str, ...] = ()
+    #: the step whose molecules it is about, such as a swarm's; None: as ``molecules`` says
+    molecules_step: int | None = None
     #: of a chemistry step: what is done besides identifying (``selfies``, ``similarity``, ``descriptors``, …)
     operations: tuple[str, ...] = ()
 
@@ -361,6 +367,15 @@ class Step(Part):
     def over(self) -> bool:
         """Whether nothing more comes of it: it is not waited for, computed or recovered."""
         return self.status not in (StepStatus.PENDING, StepStatus.RUNNING) and self.trouble != "open"
+
+
+def molecules_of(step: Step, species: tuple[Species, ...]) -> tuple[Species, ...]:
+    """Give the molecules of a run that a step is about."""
+    if step.goal.molecules_step is not None:
+        return tuple(one for one in species if one.found_by == step.goal.molecules_step)
+    if step.goal.molecules:
+        return tuple(one for one in species if one.smiles in step.goal.molecules and not one.found_by)
+    return species
 
 
 class Plan(Part):

@@ -9,12 +9,26 @@ from typing import Any
 
 from orchestrator.agents.base import Work
 from orchestrator.report import plan_markdown
-from orchestrator.state import Dispatched, Manifest, Part, Plan, RunState, Step, StepStatus, checked
+from orchestrator.state import (
+    Dispatched,
+    Manifest,
+    Part,
+    Plan,
+    RunState,
+    Species,
+    Step,
+    StepStatus,
+    checked,
+    molecules_of,
+)
 from tasks.batches import NewJob
 from tasks.errors import Conflict
 from tasks.results import Artifact, Checkpoint
 from tasks.specs import canonical_json, dump_spec, parse_spec, spec_hash
 from tasks.workspace import hash_file, write_artifact
+
+#: the most rounds of jobs of a step
+MAX_ROUNDS = 20
 
 
 class Restart(Part):
@@ -126,10 +140,14 @@ def apply(
     for number, work in works.items():
         step = plan.step(number)
         if work.species is not None:
-            species = work.species
+            species = with_molecules(species, step, work.species)
         if work.finding is not None:
             findings.append(work.finding)
-        if work.specs:
+        if work.specs and len(step.batches) >= MAX_ROUNDS:
+            error = f"wants another round of jobs after {MAX_ROUNDS}; a step has no more, see what its last jobs gave"
+            step = step.model_copy(update={"status": StepStatus.FAILED, "error": error})
+            history.append(f"step {number} failed: {error}")
+        elif work.specs:
             batch = freeze(step, work, state.run_id, folder, workspace)
             step = step.model_copy(update={"status": StepStatus.RUNNING, "batches": (*step.batches, batch)})
             history.append(f"step {number}: {len(work.specs)} jobs frozen as {batch.batch_id}")
@@ -148,6 +166,23 @@ def apply(
         if old.status is not new.status:
             history.append(f"step {new.number} skipped: it needs a step that failed")
     return checked(plan=plan, findings=tuple(findings), species=species, history=history)
+
+
+def with_molecules(species: tuple[Species, ...], step: Step, known: tuple[Species, ...]) -> tuple[Species, ...]:
+    """Give a run's molecules with those of a step as it knows them now: its own changed, or others that it found."""
+    before = {(one.smiles, one.found_by) for one in molecules_of(step, species)}
+    changed = {(one.smiles, one.found_by): one for one in known}
+    if changed.keys() <= before:
+        return tuple(_now(one, changed.get((one.smiles, one.found_by), one)) for one in species)
+    kept = tuple(one for one in species if one.found_by != step.number)
+    return (*kept, *(one.model_copy(update={"found_by": step.number}) for one in known))
+
+
+def _now(before: Species, known: Species) -> Species:
+    """Give a molecule as a step knows it; a structure that another step made meanwhile stays."""
+    if known.geometry is None and before.geometry is not None:
+        return known.model_copy(update={"geometry": before.geometry, "geometry_level": before.geometry_level})
+    return known
 
 
 def write_plan_file(state: RunState, folder: Path, workspace: Path) -> Artifact:

@@ -40,7 +40,7 @@ class DynamicsAgent(Agent):
 
     def plan_jobs(self, step: Step, context: Context) -> Work:
         """Give one exact spec for each box and temperature, all in one batch; before what is long, a trial run."""
-        specs = read_dynamics(step.goal.query or context.request).specs
+        specs = _specs(step, context)
         if sum(core_seconds(spec) or 0.0 for spec in specs) > TRIAL_FROM_CORE_SECONDS:
             return Work(specs=(trial_of(max(specs, key=lambda spec: count_atoms(spec) or 0)),))
         return Work(specs=specs)
@@ -81,7 +81,7 @@ class DynamicsAgent(Agent):
         """Submit what was asked for, with the time that it will take by the trial."""
         if not isinstance(trial.result, DynamicsResult) or not isinstance(trial.spec, DynamicsSpec):
             return Work(error=f"the trial run failed: {trial.reason}")
-        specs = read_dynamics(step.goal.query or context.request).specs
+        specs = _specs(step, context)
         finding = Finding(
             step=step.number,
             agent=self.name,
@@ -90,6 +90,11 @@ class DynamicsAgent(Agent):
             compute_seconds=trial.compute_seconds,
         )
         return Work(specs=specs, finding=finding)
+
+
+def _specs(step: Step, context: Context) -> tuple[DynamicsSpec, ...]:
+    found = context.species if step.goal.molecules_step is not None else ()
+    return read_dynamics(step.goal.query or context.request, species=found).specs
 
 
 def trial_of(spec: DynamicsSpec) -> DynamicsSpec:

@@ -9,7 +9,7 @@ from typing import ClassVar
 from orchestrator.agents.base import Agent, Context, JobResult, Work
 from orchestrator.figures import MAX_COLUMNS, Levels, level_diagram
 from orchestrator.report import QUOTING, report_markdown, table_text
-from orchestrator.state import Finding, Plan, Step, StepStatus
+from orchestrator.state import SUMMARY, Finding, Plan, Step, StepStatus
 from tasks.results import Artifact
 from tasks.workspace import write_artifact
 
@@ -34,7 +34,7 @@ class SummaryAgent(Agent):
         base = context.folder.relative_to(context.workspace)
         drawn = [*((str(PurePath(p.file.path).relative_to(base)), p.caption) for p in pictures), *drawn]
         plan = _as_done(context.plan, step)
-        sentences = context.prose or answer_text(context.findings)
+        sentences = context.prose or answer_text(context.findings, plan)
         report = report_markdown(
             request=context.request,
             run_id=context.run_id,
@@ -106,13 +106,14 @@ class SummaryAgent(Agent):
         return [artifact], [("figures/levels.png", caption)]
 
 
-def answer_text(findings: Sequence[Finding]) -> str:
+def answer_text(findings: Sequence[Finding], plan: Plan | None = None) -> str:
     """Give the sentences that answer the request: those of the last step that computed something.
 
-    A design also says what its swarm found, and what the last quantum step made of it. What was read elsewhere stands
-    before what was computed.
+    A plan of several parts says what came out at the end of each. A design also says what its swarm found, and what
+    the last quantum step made of it. What was read
+    elsewhere stands before what was computed.
     """
-    said = [_main(findings)]
+    said = _ends(findings, plan or Plan()) or [_main(findings)]
     if designs := [f for f in findings if f.agent == "hem_agent"]:
         quantum = [f for f in findings if f.agent == "qm_agent"]
         said = [*designs, *quantum[-1:], *(f for f in said if f.agent not in ("hem_agent", "qm_agent"))]
@@ -128,6 +129,15 @@ def _main(findings: Sequence[Finding], *, tabled: bool = False) -> Finding:
     if tabled and (designs := [f for f in findings if f.agent == "hem_agent"]):
         return designs[-1]
     return next((f for f in reversed(findings) if f.agent in ("qm_agent", "multiwfn_agent")), findings[-1])
+
+
+def _ends(findings: Sequence[Finding], plan: Plan) -> list[Finding]:
+    """Give the findings on which no other finding rests; none, if only one part was planned."""
+    found = {finding.step for finding in findings}
+    rests_on = {n for s in plan.steps if s.agent != SUMMARY and s.number in found for n in s.depends_on}
+    ends = {s.number for s in plan.steps if s.agent != SUMMARY and s.number in found and s.number not in rests_on}
+    last = [finding for finding in findings if finding.step in ends]
+    return last if len(ends) > 1 else []
 
 
 def _as_done(plan: Plan, step: Step) -> Plan:

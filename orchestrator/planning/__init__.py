@@ -6,8 +6,9 @@ Everything here is dry: no Redis, no job, no language model. What the rules cann
 from __future__ import annotations
 
 from orchestrator.planning.cost import Cost, estimate
-from orchestrator.planning.decide import Abstained, decide, make_plan
+from orchestrator.planning.decide import make_plan, plan_request
+from orchestrator.planning.planners import Abstained
 from orchestrator.planning.preview import dry_run
 from orchestrator.planning.request import Request, read_request
 
-__all__ = ["Abstained", "Cost", "Request", "decide", "dry_run", "estimate", "make_plan", "read_request"]
+__all__ = ["Abstained", "Cost", "Request", "dry_run", "estimate", "make_plan", "plan_request", "read_request"]

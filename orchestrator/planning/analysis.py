@@ -10,7 +10,7 @@ from orchestrator.inputs import FILE, NAMED_JOB, named_job
 from orchestrator.planning.plan import build_plan
 from orchestrator.planning.request import Request, read_request
 from orchestrator.planning.words import ELECTRONIC
-from orchestrator.state import SUMMARY, Decision, Goal, Plan, Species, Step
+from orchestrator.state import SUMMARY, Goal, Plan, Species, Step
 from tasks.errors import InputError
 from tasks.methods import Family, find_method
 from tasks.wavefunctions import ANALYSES
@@ -61,6 +61,7 @@ _PHRASES = {
     ),
     "composition": _words(
         rf"(?:orbital\s+)?compositions?(?:\s+of\s+{_ORBITALS})?|{_ORBITALS}\s+compositions?"
+        rf"|where\b[^.;?!]{{0,40}}?{_ORBITALS}s?\s+(?:is|are|sits?|lies?|located|locali[sz]ed|distributed)(?:\s+\w+ed)?"
         rf"|(?:atomic\s+)?contributions?\s+(?:of\s+atoms\s+)?to\s+{_ORBITALS}"
     ),
     "hirshfeld": _words(r"hirshfeld(?:\s+(?:atomic\s+)?(?:charges?|populations?|analysis))?"),
@@ -135,7 +136,7 @@ def _orbitals(text: str) -> tuple[str, ...]:
 
 def plan_analysis(
     text: str, wish: Wish, max_atoms: int = DEFAULT_MAX_ATOMS
-) -> tuple[Decision, Plan, tuple[Species, ...], Request | None]:
+) -> tuple[Plan, tuple[Species, ...], Request | None]:
     """Plan an analysis: of an earlier job alone, or after the quantum steps that make the orbitals.
 
     Raises
@@ -147,7 +148,6 @@ def plan_analysis(
     if found := _NOT_ANALYSED.search(text):
         raise InputError("request", found[0], "is an analysis that no agent does yet", f"{OFFER} Leave the rest out.")
     words = named_analyses(wish)
-    decision = Decision(rule="keyword_route", agent=AGENT, reason=f"wavefunction analysis: {words}")
     request = read_request(wish.rest, max_atoms) if re.search(r"\w", wish.rest) else None
     title = " ".join(text.split())
     title = title if len(title) <= 120 else f"{title[:119]}…"
@@ -163,7 +163,7 @@ def plan_analysis(
             Step(number=1, agent=AGENT, description=f"Analyse the orbitals of {which}: {words}", goal=goal),
             Step(number=2, agent=SUMMARY, description="Write the report", depends_on=(1,)),
         )
-        return decision, Plan(title=title, steps=steps), (), None
+        return Plan(title=title, steps=steps), (), None
     if request is None or not request.species:
         remedy = "Name one, for example 'Plot the LUMO of tetramethylammonium', or 'of the last job'."
         raise InputError("request", text, "names no molecule that Simrelay knows, and no earlier job", remedy)
@@ -181,7 +181,7 @@ def plan_analysis(
     analysis = Step(number=number, agent=AGENT, description=description, depends_on=(last.number,), goal=goal)
     summary = summary.model_copy(update={"number": number + 1, "depends_on": (*summary.depends_on, number)})
     steps = (*before, analysis, summary)
-    return decision, plan.model_copy(update={"title": title, "steps": steps}), request.species, request
+    return plan.model_copy(update={"title": title, "steps": steps}), request.species, request
 
 
 def analysis_goal(wish: Wish) -> Goal:

@@ -19,6 +19,8 @@ class Asked:
         The agent that was named, by the caller, by an answer or by a language model; empty: the rules decide.
     answers
         Answered questions of the run, the oldest first.
+    active
+        The plan that the run has already; while steps are left in it, it goes on unchanged.
     """
 
     text: str
@@ -26,6 +28,7 @@ class Asked:
     options: Options = field(default_factory=Options)
     agent: str = ""
     answers: tuple[Question, ...] = ()
+    active: Plan | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,133 +1,143 @@
 """What to do with a request: the decision order, first hit wins, and nothing is guessed.
 
-1. a plan is active: its next step; 2. the request is complex: a plan of several agents; 3. its keywords name an agent;
-4. abstain, saying why and what would be right.
+1. an agent is named, by the caller or by an answer; 2. only one agent may be used; 3. a plan is active: its next step;
+4. the request is complex: a plan of several agents; 5. its words point to one agent; 6. a person is asked which, or the
+request is refused with what would be right.
 """
 
 from __future__ import annotations
 
-import re
-
 from orchestrator.chemistry.molecules import DEFAULT_MAX_ATOMS
-from orchestrator.planning.analysis import OFFER as ANALYSES
-from orchestrator.planning.analysis import plan_analysis, read_wish
 from orchestrator.planning.asked import Asked, Planned
 from orchestrator.planning.complexity import assess
-from orchestrator.planning.design import decide_design, is_design
-from orchestrator.planning.dynamics import is_dynamics, plan_dynamics
-from orchestrator.planning.plan import build_plan
-from orchestrator.planning.request import EXAMPLE, Request, is_ordinary, read_request
-from orchestrator.planning.routing import TARGETS, absent, route
-from orchestrator.state import Decision, Plan, Species
-from tasks.errors import InputError
+from orchestrator.planning.compound import plan_compound, refuse_too_many
+from orchestrator.planning.introduction import introduction
+from orchestrator.planning.manners import forbidden
+from orchestrator.planning.molecules import find_molecules, to_species
+from orchestrator.planning.plain import plain
+from orchestrator.planning.planners import OFFER, Abstained, plan_for, refuse_others
+from orchestrator.planning.request import EXAMPLE, check_length
+from orchestrator.planning.router import Route, route
+from orchestrator.planning.vocabulary import FIELDS
+from orchestrator.planning.words import COMPARE
+from orchestrator.state import Candidate, Decision, Plan, Question, Species
 
-_OFFER = (
-    "What can be computed now: HOMO, LUMO, gap, energy, dipole moment, Mulliken charges, optimised geometries,"
-    " frequencies, enthalpies, entropies and Gibbs energies; formula, mass, charge and 3D structures; the design of"
-    f" cations for a backbone by a swarm; molecular dynamics of cations in water. {ANALYSES}"
-)
-
-
-class Abstained(InputError):
-    """The rules cannot say what a request asks for, and nothing is guessed."""
-
-    def __init__(self, request: str, problem: str, remedy: str) -> None:
-        super().__init__("request", request, problem, remedy)
-        #: the decision, for a run's record
-        self.decision = Decision(rule="abstain", reason=f"{problem}. {remedy}")
+#: the answer to a question that none of its candidates is right
+NOBODY = "none"
+_MOST_CANDIDATES = 4
+#: what is offered for a molecule of which nothing is asked
+_USUAL = ("chemistry_agent", "qm_agent", "md_agent", "rag_agent")
 
 
 def plan_request(asked: Asked) -> Planned:
-    """Decide what to do with a request, and plan it; raises InputError as ``make_plan`` does."""
-    decision, plan, species = make_plan(asked.text, asked.max_atoms)
+    """Decide what to do with a request, and plan it; nothing is written or queued.
+
+    Raises
+    ------
+    Abstained
+        If nothing may be started for it, or no rule makes anything of it.
+    InputError
+        If something in the request cannot be used as it is.
+    """
+    check_length(asked.text)
+    allowed = asked.options.agents
+    if asked.agent == NOBODY:
+        decision = Decision(rule="answer", reason="none of the agents was wanted")
+        return Planned(decision=decision, answer=f"Nothing was started. {OFFER}")
+    chosen = bool(asked.agent) or len(allowed) == 1
+    if not chosen and asked.active is not None and (ready := asked.active.ready()):
+        reason = f"step {ready[0].number} of the active plan is next"
+        return Planned(decision=Decision(rule="active_plan", agent=ready[0].agent, reason=reason), plan=asked.active)
+    if why := forbidden(asked.text):
+        raise Abstained(asked.text, why, f"Nothing was started. {OFFER}")
+    if chosen:
+        return _by_choice(asked)
+    found = route(asked.text)
+    if found.kind == "respond":
+        return Planned(decision=Decision(rule="respond", reason=found.reason), answer=introduction(asked.text))
+    if found.kind == "ask":
+        return _undecided(asked, found)
+    if found.kind == "plan":
+        plan, species = plan_compound(asked, found.clauses)
+        decision = Decision(rule="complexity", reason=f"several agents, {found.reason}")
+    else:
+        plan, species = plan_for(found.agents[0], asked)
+        decision = _of_one(asked, found.agents[0], found.reason, plan, species)
+    if allowed:
+        refuse_others(plan, allowed, asked.text)
+    refuse_too_many(plan, asked.text)
     return Planned(decision=decision, plan=plan, species=species)
 
 
 def make_plan(
     request_text: str, max_atoms: int = DEFAULT_MAX_ATOMS, active: Plan | None = None
 ) -> tuple[Decision, Plan, tuple[Species, ...]]:
-    """Decide what to do with a request, and plan it; nothing is written or queued.
-
-    Parameters
-    ----------
-    request_text
-        The request in words.
-    max_atoms
-        The largest molecule that is accepted (``Settings.max_atoms``).
-    active
-        The plan that the run has already; while steps are left in it, it goes on unchanged.
-
-    Returns
-    -------
-    decision, plan, species
-        Species are named, canonical and checked; their structures are made by the plan's first step.
+    """Plan a request without options.
 
     Raises
     ------
     Abstained
-        If the rules cannot decide.
+        Also where a person would be asked.
     InputError
-        If something in the request cannot be used as it is.
+        As ``plan_request``.
     """
-    if active is not None and (ready := active.ready()):
-        agent, number = ready[0].agent, ready[0].number
-        decision = Decision(rule="active_plan", agent=agent, reason=f"step {number} of the active plan is next")
-        return decision, active, ()
-    if is_design(request_text):
-        return decide_design(request_text)
-    if is_dynamics(request_text):
-        return plan_dynamics(request_text, max_atoms)
-    if wish := read_wish(request_text):
-        decision, plan, species, request = plan_analysis(request_text, wish, max_atoms)
-        if request is not None:
-            _refuse_impossible(request, absent(route(request.rest)))
-        return decision, plan, species
-    request = read_request(request_text, max_atoms)
-    return decide(request)
+    planned = plan_request(Asked(text=request_text, max_atoms=max_atoms, active=active))
+    if planned.question:
+        names = ", ".join(candidate.value for candidate in planned.question.candidates)
+        raise Abstained(request_text, planned.decision.reason, f"Name one: {names}. {OFFER}")
+    return planned.decision, planned.plan, planned.species
 
 
-def decide(request: Request) -> tuple[Decision, Plan, tuple[Species, ...]]:
-    """Decide what to do with a request that was read; raises as ``make_plan``."""
-    found = route(request.rest)
-    _refuse_impossible(request, absent(found))
-    complexity = assess(request.rest, len(request.species))
-    if complexity.is_complex:
-        decision = Decision(rule="complexity", reason=complexity.reason)
-    elif found.agent or request.compare or request.electronic or request.identity:
-        # The plan of a quantum request begins with the chemistry step: it gives both, whichever has more words.
-        agent = "chemistry_agent" if request.identity and not request.electronic else "qm_agent"
-        words = ", ".join(found.words.get(agent, ()))
-        decision = Decision(
-            rule="keyword_route", agent=agent, reason=f"keywords of {TARGETS[agent][0]}: {words or 'compare'}"
-        )
+def _by_choice(asked: Asked) -> Planned:
+    """Plan with the agent that was named, or the only one that may be used: there is nothing to decide."""
+    agent = asked.agent or asked.options.agents[0]
+    answered = any(q.answer == agent and q.id.startswith("route") for q in asked.answers)
+    # Who was asked about one part of a request chose for that part only; the others are done too.
+    asked_about = asked.agent and asked.agent != asked.options.agent
+    found = route(asked.text, agent) if asked_about else Route("agent", (agent,))
+    several = found.kind == "plan" and agent in found.agents
+    plan, species = plan_compound(asked, found.clauses) if several else plan_for(agent, asked)
+    if asked.options.agents or not several:
+        refuse_others(plan, asked.options.agents if several else (agent,), asked.text)
+    refuse_too_many(plan, asked.text)
+    if not asked.agent:
+        decision = Decision(rule="single_agent", agent=agent, reason="no other agent may be used")
+    elif answered:
+        decision = Decision(rule="answer", agent=agent, reason="a person chose it")
     else:
-        raise Abstained(request.text, "does not say what to do", _OFFER)
-    return decision, build_plan(request), request.species
+        decision = Decision(rule="named", agent=agent, reason="the caller named it")
+    return Planned(decision=decision, plan=plan, species=species)
 
 
-def _refuse_impossible(request: Request, missing: list[str]) -> None:
-    """Raise Abstained where no plan can give what was asked, or only a part of it."""
-    asked = request.electronic or request.identity
-    if not request.species and not asked and not missing and not request.not_computed:
-        raise Abstained(request.text, "holds no chemistry that Simrelay knows", f"{EXAMPLE} {_OFFER}")
-    if missing:
-        problem = f"asks for {' and '.join(missing)}, and there is no agent for this yet"
-        raise Abstained(request.text, problem, f"{_OFFER} Leave the rest out.")
-    if request.not_computed:
-        problem = f"asks for {' and '.join(request.not_computed)}, which no agent computes yet"
-        raise Abstained(request.text, problem, f"{_OFFER} Leave the rest out.")
-    if not request.species:
-        word = re.search(r"\b(?:of|for)\s+(?:the\s+|an?\s+)?([A-Za-z][\w\-]*)", request.rest)
-        unknown = word is not None and not is_ordinary(word[1])
-        known = f" ({word[1]!r} is not in the table of names)" if word and unknown else ""
-        remedy = "Name it, or give its SMILES in quotes, for example 'C[N+](C)(C)C'."
-        raise Abstained(request.text, f"names no molecule that Simrelay knows{known}", remedy)
-    several = len(request.electronic) + len(request.identity) > 1
-    if request.compare and len(request.species) < 2 and not several:
-        name = request.species[0].name
-        raise Abstained(
-            request.text, f"compares, but names only one molecule that is known ({name})", "Name at least two."
-        )
-    if not asked and not request.compare:
-        names = ", ".join(one.name for one in request.species)
-        raise Abstained(request.text, f"names {names}, but not what to find out", _OFFER)
+def _of_one(asked: Asked, agent: str, reason: str, plan: Plan, species: tuple[Species, ...]) -> Decision:
+    agents = {step.agent for step in plan.steps}
+    if agent in ("chemistry_agent", "qm_agent", "multiwfn_agent"):
+        complexity = assess(plain(asked.text).words, len(species))
+        if complexity.is_complex and "multiwfn_agent" not in agents:
+            return Decision(rule="complexity", reason=complexity.reason)
+        # What the planner has read says more than the words that led to it.
+        agent = next((one for one in ("multiwfn_agent", "qm_agent") if one in agents), "chemistry_agent")
+    return Decision(rule="keyword_route", agent=agent, reason=reason)
+
+
+def _undecided(asked: Asked, found: Route) -> Planned:
+    """Ask which agent is meant, or refuse where no words point to any."""
+    species = to_species(find_molecules(asked.text, asked.max_atoms)[0], asked.max_atoms)
+    if not found.agents and species and COMPARE.search(plain(asked.text).words):
+        plan, species = plan_for("qm_agent", asked)
+        return Planned(decision=_of_one(asked, "qm_agent", "compare", plan, species), plan=plan, species=species)
+    allowed = asked.options.agents
+    candidates = [agent for agent in found.agents or (_USUAL if species else ()) if not allowed or agent in allowed]
+    if not candidates:
+        problem = "holds no chemistry that Simrelay knows" if not species else "does not say what to do"
+        raise Abstained(asked.text, problem, f"{EXAMPLE} {OFFER}")
+    what = f"with {', '.join(one.name for one in species)}" if species else "with this request"
+    question = Question(
+        id="route-1",
+        text=f"What shall be done {what}? The request {found.reason.removeprefix('its words ')}.",
+        candidates=(
+            *(Candidate(value=agent, text=FIELDS[agent].does) for agent in candidates[:_MOST_CANDIDATES]),
+            Candidate(value=NOBODY, text="none of these: nothing is started"),
+        ),
+    )
+    return Planned(decision=Decision(rule="abstain", reason=found.reason), question=question, species=species)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from orchestrator.chemistry.molecules import identify
 from orchestrator.planning.analysis import Wish, analysis_goal, named_analyses, read_wish
 from orchestrator.planning.levels import Level, is_tight_binding, read_level, take_solvent
-from orchestrator.planning.routing import TARGETS, absent, route
 from orchestrator.planning.words import NOT_COMPUTED
-from orchestrator.state import Decision, Goal, Plan, Step
+from orchestrator.state import Goal, Plan, Species, Step
 from tasks.cations import FAMILIES, SUBSTITUENTS
 from tasks.errors import InputError
 from tasks.methods import find_basis
@@ -70,11 +70,6 @@ class Design:
     wish: Wish | None = None
 
 
-def is_design(text: str) -> bool:
-    """Tell whether the words of a request are those of a design."""
-    return "hem_agent" in route(text).words
-
-
 def read_design(text: str) -> Design:
     """Read a request to design cations.
 
@@ -83,10 +78,6 @@ def read_design(text: str) -> Design:
     InputError
         If it names no family or no backbone, something in it is not known, or it asks for what a design does not give.
     """
-    found = route(text)
-    if missing := absent(found):
-        problem = f"asks for {' and '.join(missing)}, and there is no agent for this yet"
-        raise InputError("request", text, problem, "Leave it out, and ask for the design alone.")
     others = [n for n, words in NOT_COMPUTED.items() if words.search(text) and n not in _STANDS_FOR]
     if others:
         remedy = "Leave it out, and ask for the design alone."
@@ -116,12 +107,15 @@ def read_design(text: str) -> Design:
     return Design(text=text, swarm=spec, candidates=candidates, level=_level(wish.rest if wish else text), wish=wish)
 
 
-def decide_design(text: str) -> tuple[Decision, Plan, tuple[()]]:
-    """Decide and plan a design; its molecules are known when its swarm is at its end. Raises as ``read_design``."""
-    design = read_design(text)
-    words = ", ".join(route(text).words["hem_agent"])
-    reason = f"keywords of {TARGETS['hem_agent'][0]}: {words}"
-    return Decision(rule="keyword_route", agent="hem_agent", reason=reason), build_design_plan(design), ()
+def plan_design(text: str) -> Plan:
+    """Plan a design; its molecules are known when its swarm is at its end. Raises as ``read_design``."""
+    return build_design_plan(read_design(text))
+
+
+def usual_candidate(swarm: SwarmSpec) -> Species:
+    """Give the molecule in the middle of what a swarm searches: it stands for those that will be found."""
+    identity = identify(swarm.encoding.decode([0.0] * swarm.encoding.dimensions)[0])
+    return Species(name="candidate", smiles=identity.smiles, charge=identity.charge, atoms=identity.atoms)
 
 
 def build_design_plan(design: Design) -> Plan:

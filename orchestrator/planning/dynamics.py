@@ -13,9 +13,8 @@ from orchestrator.chemistry.molecules import DEFAULT_MAX_ATOMS
 from orchestrator.chemistry.names import find_names
 from orchestrator.chemistry.solutions import complete_dynamics
 from orchestrator.planning.molecules import Found, find_molecules, to_species
-from orchestrator.planning.routing import TARGETS, route
 from orchestrator.planning.words import ELECTRONIC
-from orchestrator.state import Decision, Goal, Plan, Species, Step
+from orchestrator.state import Goal, Plan, Species, Step
 from tasks.dynamics import CounterIon, DynamicsSpec
 from tasks.errors import InputError
 from tasks.specs import parse_spec
@@ -24,8 +23,6 @@ EXAMPLE = (
     'Ask for example "Run MD of 8 N,N-dimethylpiperidinium hydroxide pairs in water at 353 K for 50 ps and plot the'
     ' MSD".'
 )
-#: agents whose words make a request more than a simulation
-_OTHERS = ("hem_agent", "multiwfn_agent", "rag_agent", "web_search_agent")
 _NUMBER = r"\d+(?:\.\d+)?"
 _UNIT = r"\s*(?:K|°C|kelvin)?\s*"
 _LIST = rf"{_NUMBER}(?:{_UNIT},\s*{_NUMBER})*(?:{_UNIT},?\s*(?:and|or|&)\s*{_NUMBER})?"
@@ -108,17 +105,11 @@ class DynamicsRequest:
     assumed: tuple[str, ...] = field(default=())
 
 
-def is_dynamics(text: str) -> bool:
-    """Tell whether a request is one for molecular dynamics, and for nothing that another agent does."""
-    words = route(text).words
-    return "md_agent" in words and not any(agent in words for agent in _OTHERS)
-
-
-def plan_dynamics(text: str, max_atoms: int = DEFAULT_MAX_ATOMS) -> tuple[Decision, Plan, tuple[Species, ...]]:
+def plan_dynamics(
+    text: str, max_atoms: int = DEFAULT_MAX_ATOMS, species: tuple[Species, ...] = ()
+) -> tuple[Plan, tuple[Species, ...]]:
     """Plan a request for molecular dynamics; raises as ``read_dynamics``."""
-    request = read_dynamics(text, max_atoms)
-    words = ", ".join(route(text).words["md_agent"])
-    decision = Decision(rule="keyword_route", agent="md_agent", reason=f"keywords of {TARGETS['md_agent'][0]}: {words}")
+    request = read_dynamics(text, max_atoms, species)
     first, number = request.specs[0], len(request.specs)
     temperatures = ", ".join(f"{value:g}" for value in dict.fromkeys(spec.temperature_kelvin for spec in request.specs))
     what = first.label.rpartition(",")[0] if number == 1 else f"{number} boxes"
@@ -142,11 +133,16 @@ def plan_dynamics(text: str, max_atoms: int = DEFAULT_MAX_ATOMS) -> tuple[Decisi
         ),
     )
     title = " ".join(text.split())
-    return decision, Plan(title=title if len(title) <= 120 else f"{title[:119]}…", steps=steps), request.species
+    return Plan(title=title if len(title) <= 120 else f"{title[:119]}…", steps=steps), request.species
 
 
-def read_dynamics(text: str, max_atoms: int = DEFAULT_MAX_ATOMS) -> DynamicsRequest:
+def read_dynamics(text: str, max_atoms: int = DEFAULT_MAX_ATOMS, species: tuple[Species, ...] = ()) -> DynamicsRequest:
     """Read a request.
+
+    Parameters
+    ----------
+    species
+        The cations of a request that names none, because an earlier step finds them.
 
     Raises
     ------
@@ -156,7 +152,7 @@ def read_dynamics(text: str, max_atoms: int = DEFAULT_MAX_ATOMS) -> DynamicsRequ
     _refuse(text)
     ions, solvent, plain = _ions_and_water(text)
     found, rest = find_molecules(plain, max_atoms)
-    found = [one for one in found if one.name != "water"]
+    found = [one for one in found if one.name != "water"] or [Found(0, 0, s.name, s.smiles) for s in species]
     # Places in the text stay what they are: what is taken out leaves blanks.
     hydration = LAMBDA.search(plain) or _PER_CATION.search(plain)
     lambdas = _numbers(hydration[1]) if hydration else []
@@ -189,10 +185,11 @@ def read_dynamics(text: str, max_atoms: int = DEFAULT_MAX_ATOMS) -> DynamicsRequ
         system["edge_nm"] = float(length) / (10 if unit == "Å" else 1)
     if match := _DENSITY.search(rest):
         system["density_g_per_cm3"] = float(match[1])
-    species = to_species(found, max_atoms) or to_species([Found(0, 0, "water", "O")])
+    named = to_species(found, max_atoms)
+    species = named or to_species([Found(0, 0, "water", "O")])
     cations = [
         {"smiles": one.smiles, "name": one.name, "count": number or pairs}
-        for one, number in zip(to_species(found, max_atoms), counts, strict=False)
+        for one, number in zip(named, counts, strict=False)
     ]
     if not waters and not lambdas:
         assumed.append("as much water as fills the box")

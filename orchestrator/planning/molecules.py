@@ -64,6 +64,7 @@ def find_molecules(text: str, max_atoms: int = DEFAULT_MAX_ATOMS) -> tuple[list[
     InputError
         If something is meant as a molecule and cannot be one: a SMILES that is invalid, a salt, a name not known.
     """
+    text = text.replace("```", "   ")
     found, rest = _quoted(text, max_atoms)
     names = [Found(m.start, m.end, m.named.name, m.named.smiles, m.named.kind) for m in find_names(rest)]
     _refuse_salts(text, names)
@@ -136,14 +137,14 @@ def _bare_smiles(text: str, max_atoms: int) -> list[Found]:
         token = stripped.rstrip(".:?!'\"")
         while token.endswith(")") and token.count(")") > token.count("("):
             token = token[:-1].rstrip(".:?!")
-        if not _looks_like_smiles(token) or _PART.match(text, start + len(token)):
+        if not looks_like_smiles(token) or _PART.match(text, start + len(token)):
             continue
         identify(token, f"{_FIELD}.smiles", max_atoms)
         found.append(Found(start, start + len(token), "", token))
     return found
 
 
-def _looks_like_smiles(token: str) -> bool:
+def looks_like_smiles(token: str) -> bool:
     if not _SMILES.fullmatch(token):
         return False
     if _CHAIN.fullmatch(token):

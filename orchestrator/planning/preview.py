@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from orchestrator.chemistry.complete import complete_spec
-from orchestrator.chemistry.molecules import DEFAULT_MAX_ATOMS, identify
+from orchestrator.chemistry.molecules import DEFAULT_MAX_ATOMS
 from orchestrator.chemistry.swarms import complete_swarm
 from orchestrator.inputs import complete_analysis
 from orchestrator.planning.asked import Asked
 from orchestrator.planning.cost import Cost, estimate
 from orchestrator.planning.decide import plan_request
+from orchestrator.planning.design import usual_candidate
 from orchestrator.planning.dynamics import read_dynamics
 from orchestrator.planning.specs import spec_for
-from orchestrator.state import Options, Plan, Species, Step
+from orchestrator.state import Options, Plan, Species, Step, molecules_of
 from tasks.jobspec import InputFile
 from tasks.specs import WavefunctionSpec, dump_spec
 from tasks.wavefunctions import SOURCE
@@ -78,28 +79,30 @@ def preview_plan(
     count = 0
     for step in plan.steps:
         jobs = []
+        its = molecules_of(step, species)
         if step.goal.swarm is not None:
             spec = complete_swarm(step.goal.swarm)
             cost = estimate(spec)
             jobs.append({"spec": dump_spec(spec), "estimated_cost": _shown(cost)})
             total += cost.core_seconds or 0.0
-        elif step.agent == "qm_agent" and not species:
+        elif step.agent == "qm_agent" and not its:
             # Its molecules come out of an earlier step: a usual one stands for each.
             cost = _usual(step, plan, offered, max_atoms)
             total += (cost.core_seconds or 0.0) * step.goal.candidates
             count += step.goal.candidates
         elif step.agent == "qm_agent":
-            for one in species:
+            for one in its:
                 job, cost = _job(step, one, offered, max_atoms)
                 jobs.append(job)
                 total += cost.core_seconds or 0.0
         elif step.agent == "md_agent":
-            for simulation in read_dynamics(step.goal.query or request_text, max_atoms).specs:
+            found = its or (_middle(plan),) if step.goal.molecules_step is not None else ()
+            for simulation in read_dynamics(step.goal.query or request_text, max_atoms, found).specs:
                 cost = estimate(simulation)
                 jobs.append({"spec": dump_spec(simulation), "estimated_cost": _shown(cost)})
                 total += cost.core_seconds or 0.0
         if step.goal.analyses:
-            jobs += [_analysis(step, name, offered) for name in [one.name for one in species] or [""]]
+            jobs += [_analysis(step, name, offered) for name in [one.name for one in its] or [""]]
         count += len(jobs)
         steps.append(
             {
@@ -167,7 +170,8 @@ def _shown(cost: Cost) -> dict[str, Any]:
 
 def _usual(step: Step, plan: Plan, offered: frozenset[str] | None, max_atoms: int) -> Cost:
     """Estimate one job of a step whose molecules a swarm will find: the candidate in the middle of its encoding."""
-    encoding = next(s.goal.swarm.encoding for s in plan.steps if s.goal.swarm is not None)
-    identity = identify(encoding.decode([0.0] * encoding.dimensions)[0])
-    middle = Species(name="a candidate", smiles=identity.smiles, charge=identity.charge, atoms=identity.atoms)
-    return _job(step, middle, offered, max_atoms)[1]
+    return _job(step, _middle(plan), offered, max_atoms)[1]
+
+
+def _middle(plan: Plan) -> Species:
+    return usual_candidate(next(s.goal.swarm for s in plan.steps if s.goal.swarm is not None))

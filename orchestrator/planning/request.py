@@ -39,7 +39,9 @@ _ORDINARY = frozenset(
     " their them then there these they this to us using via what when where which while why with without also both"
     " explain discuss interpret plot list rank tabulate write print say state describe summarise summarize energies"
     " energy gap gaps levels values value properties results result dft xtb scf cation cations anion anions ion ions"
-    " molecule molecules difference differences between each all others respectively is are has have".split()
+    " molecule molecules difference differences between each all others respectively is are has have"
+    " afterwards afterward thereafter finally lastly next"
+    " meanwhile subsequently please cite search simulate visualise visualize render draw".split()
 )  # fmt: skip
 
 
@@ -91,11 +93,7 @@ def read_request(text: str, max_atoms: int = DEFAULT_MAX_ATOMS) -> Request:
     InputError
         If it is empty, or something in it is meant as a molecule, method, basis, solvent or engine and is none.
     """
-    if not text.strip():
-        raise InputError("request", text, "is empty", EXAMPLE)
-    if len(text) > MAX_CHARACTERS:
-        remedy = "Give the molecules of a large set as a file, as a batch."
-        raise InputError("request", f"{len(text)} characters", "is too long", remedy)
+    check_length(text)
     plain = text.translate(_SIGNS)
     conditions, plain = take_conditions(plain)
     solvent, plain = take_solvent(plain)
@@ -135,6 +133,15 @@ def read_request(text: str, max_atoms: int = DEFAULT_MAX_ATOMS) -> Request:
         charge=charge,
         multiplicity=multiplicity,
     )
+
+
+def check_length(text: str) -> None:
+    """Raise InputError for a request that is empty, or too long to be one."""
+    if not text.strip():
+        raise InputError("request", text, "is empty", EXAMPLE)
+    if len(text) > MAX_CHARACTERS:
+        remedy = "Give the molecules of a large set as a file, as a batch."
+        raise InputError("request", f"{len(text)} characters", "is too long", remedy)
 
 
 def _refuse_unused(conditions: Conditions) -> None:

@@ -6,7 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
+from orchestrator.agents import AGENTS
 from orchestrator.holder import Holder
+from orchestrator.planning import plan_request
 from orchestrator.state import GateStatus, RunState
 from tasks import listing, runs
 from tasks.records import InboxEntry
@@ -157,3 +159,27 @@ async def test_a_verdict_on_a_gate_that_is_closed_changes_nothing(
         submitting.run(runs.post("r1", entry))
         after = await asked(holder)
     assert (after.gates, after.plan) == (state.gates, state.plan)
+
+
+async def test_a_molecule_alone_is_asked_about_and_the_answer_is_planned_and_done(
+    settings: Settings, submitting: Store
+) -> None:
+    create(submitting, "tetramethylammonium")
+    async with holding(settings, agents=AGENTS, plan=plan_request) as holder:
+        (question,) = (await asked(holder)).questions
+        assert [one.value for one in question.candidates][:2] == ["chemistry_agent", "qm_agent"]
+        entry = InboxEntry(id="q1", kind="answer", about=question.id, text="chemistry_agent", by="ana")
+        submitting.run(runs.post("r1", entry))
+        record = await run_in(holder.store, "r1", "SUCCEEDED", "FAILED")
+        state = await holder.view("r1")
+    assert record.state == "SUCCEEDED"
+    assert (state.decision.rule, state.decision.agent) == ("answer", "chemistry_agent")
+    assert "C4H12N" in record.answer
+
+
+async def test_a_greeting_is_answered_without_any_step(settings: Settings, submitting: Store) -> None:
+    create(submitting, "thanks, what can you do?")
+    async with holding(settings, agents=AGENTS, plan=plan_request) as holder:
+        record = await run_in(holder.store, "r1", "SUCCEEDED", "FAILED")
+    assert record.state == "SUCCEEDED"
+    assert "I am Simrelay" in record.answer

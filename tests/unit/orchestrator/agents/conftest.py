@@ -7,7 +7,8 @@ import pytest
 
 from orchestrator.agents import AGENTS, Context, JobResult, Work
 from orchestrator.planning import make_plan
-from orchestrator.state import Finding, Plan, Species, Step, StepStatus
+from orchestrator.state import Finding, Plan, Species, Step, StepStatus, molecules_of
+from orchestrator.steps import with_molecules
 from tasks.results import Failure, QuantumResult
 from tasks.specs import AnySpec, QuantumSpec
 
@@ -42,14 +43,19 @@ class Walk:
         return self.plan.step(number)
 
     def begin(self, number: int) -> Work:
-        return self._take(number, AGENTS[self.step(number).agent].plan_jobs(self.step(number), self.context))
+        return self._take(number, AGENTS[self.step(number).agent].plan_jobs(self.step(number), self._of(number)))
 
     def end(self, number: int, results: list[JobResult]) -> Work:
-        return self._take(number, AGENTS[self.step(number).agent].interpret(self.step(number), self.context, results))
+        return self._take(
+            number, AGENTS[self.step(number).agent].interpret(self.step(number), self._of(number), results)
+        )
+
+    def _of(self, number: int) -> Context:
+        return replace(self.context, species=molecules_of(self.step(number), self.species))
 
     def _take(self, number: int, work: Work) -> Work:
         if work.species is not None:
-            self.species = work.species
+            self.species = with_molecules(self.species, self.step(number), work.species)
         if work.finding is not None:
             self.findings += (work.finding,)
             self.plan = self.plan.replace(self.step(number).model_copy(update={"status": StepStatus.DONE}))

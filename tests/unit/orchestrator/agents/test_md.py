@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from orchestrator.agents import AGENTS, JobResult
+from orchestrator.state import Species
 from tasks.dynamics import DynamicsSpec
 from tasks.results import Diffusion, DynamicsResult, Failure, Measured
 from tasks.specs import AnySpec
@@ -100,3 +101,26 @@ def test_a_long_simulation_begins_with_a_trial_that_tells_how_long_it_will_take(
     assert work.finding and "will take about 4:48:00 one after the other, 9.6 core-hours" in work.finding.summary
     failed = replace(ran, state="FAILED", result=None, failure=Failure(error_class="blow_up", message="It blew up."))
     assert agent.interpret(step, walk.context, [failed]).error == "the trial run failed: It blew up [blow_up]"
+
+
+def test_a_simulation_beside_others_reads_its_own_part_of_the_request(workspace: Path) -> None:
+    walk = Walk(
+        "Optimise TMA with GFN2-xTB, then simulate 8 pairs of it with hydroxide in water at 300 K for 5 ps", workspace
+    )
+    number = next(step.number for step in walk.plan.steps if step.agent == "md_agent")
+    (spec,) = walk.begin(number).specs
+    assert isinstance(spec, DynamicsSpec) and spec.system
+    assert [(one.smiles, one.count) for one in spec.system.cations] == [("C[N+](C)(C)C", 8)]
+
+
+def test_a_simulation_after_a_design_takes_its_candidates(workspace: Path) -> None:
+    text = "Design piperidinium cations for PBF_BB_1; simulate 8 pairs of the best two in water at 300 K for 5 ps"
+    walk = Walk(text, workspace)
+    step = next(step for step in walk.plan.steps if step.agent == "md_agent")
+    found = [
+        Species(name=f"candidate {n}", smiles=s) for n, s in enumerate(("C[N+]1(C)CCCCC1", "CC1CC[N+](C)(C)CC1"), 1)
+    ]
+    work = AGENTS["md_agent"].plan_jobs(step, replace(walk.context, species=tuple(found)))
+    assert [one.system.cations[0].smiles for one in work.specs if isinstance(one, DynamicsSpec) and one.system] == [
+        one.smiles for one in found
+    ]

@@ -122,3 +122,16 @@ def test_the_plan_shows_each_step_with_its_state(workspace: Path, status: StepSt
     assert "Decided by keyword route → qm_agent: keywords." in text
     assert f": {status.value}: why it failed" in text
     assert "(qm_agent, after 1)" in text.replace("\\_", "_")
+
+
+def test_the_answer_of_several_parts_says_what_came_out_of_each(workspace: Path) -> None:
+    walk = Walk(
+        "Give the molecular formula of water and, separately, the dipole moment of TMA with GFN2-xTB", workspace
+    )
+    walk.begin(1)
+    walk.begin(2)
+    walk.end(3, [result(spec, dipole_debye=0.0) for spec in walk.begin(3).specs])
+    finding = walk.begin(4).finding
+    assert finding is not None
+    assert "water is H2O" in finding.summary
+    assert "tetramethylammonium" in finding.summary

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from orchestrator.planning import Abstained, make_plan
+from orchestrator.planning import make_plan
 from orchestrator.planning.preview import dry_run
 from tasks.errors import InputError
 
@@ -85,8 +85,9 @@ def test_what_cannot_be_done_is_said(text: str, said: str) -> None:
 
 
 def test_other_parts_of_a_request_are_not_dropped() -> None:
-    with pytest.raises(Abstained, match="literature"):
-        make_plan("Hirshfeld charges of TMA and papers about it")
+    decision, plan, _ = make_plan("Hirshfeld charges of TMA and papers about it")
+    assert decision.rule == "complexity"
+    assert plan.steps[-2].agent == "rag_agent"
 
 
 def test_multiwfn_is_taken_where_it_is_asked_for() -> None:

@@ -84,7 +84,7 @@ def test_a_sweep_fans_out_into_one_batch(
         ),
         ("MD of 8 TMA nitrate pairs at 300 K for 10 ps", "'nitrate' has no parameters as a counter-ion"),
         ("MD of 8 TMA hydroxide pairs at 300 K with λ = 5 for 50 ps", "is too small for a cut-off"),
-        ("diffusion and LUMO of TMA at 300 K", "Ask for the one and the other in two requests"),
+        ("MD simulation with diffusion and LUMO of TMA at 300 K", "Ask for the one and the other in two requests"),
         ("MD of my box.gro and topol.top at 300 K for 1 ns", "Submit a job of kind dynamics with files and inputs"),
         ("MD of 8 TMA hydroxide pairs in water at 3000 K for 1 ns", "temperature_kelvin"),
     ],

@@ -1,0 +1,138 @@
+"""How each agent's part of a request becomes steps: the registry of planners, one entry an agent."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+from orchestrator.planning.analysis import OFFER as ANALYSES
+from orchestrator.planning.analysis import plan_analysis, read_wish
+from orchestrator.planning.asked import Asked
+from orchestrator.planning.design import plan_design
+from orchestrator.planning.dynamics import plan_dynamics
+from orchestrator.planning.plan import DEFAULT_PROPERTIES, build_plan
+from orchestrator.planning.request import EXAMPLE, Request, is_ordinary, read_request
+from orchestrator.planning.research import plan_research
+from orchestrator.state import SUMMARY, Decision, Plan, Species
+from tasks.errors import InputError
+
+#: what is found out of a molecule where only the agent was chosen
+_USUAL: dict[str, dict[str, tuple[str, ...]]] = {
+    "chemistry_agent": {"identity": ("formula", "mass", "charge")},
+    "qm_agent": {"electronic": DEFAULT_PROPERTIES},
+}
+Planner = Callable[[Asked], tuple[Plan, tuple[Species, ...]]]
+OFFER = (
+    "What can be computed now: HOMO, LUMO, gap, energy, dipole moment, Mulliken charges, optimised geometries,"
+    " frequencies, enthalpies, entropies and Gibbs energies; formula, mass, charge and 3D structures; the design of"
+    f" cations for a backbone by a swarm; molecular dynamics of cations in water. {ANALYSES}"
+)
+#: whose steps the plan of an agent may hold besides its own: they prepare its work, or follow from it
+_HELPERS = {"multiwfn_agent": ("qm_agent",), "hem_agent": ("qm_agent", "multiwfn_agent")}
+
+
+class Abstained(InputError):
+    """The rules cannot say what a request asks for, and nothing is guessed."""
+
+    def __init__(self, request: str, problem: str, remedy: str) -> None:
+        super().__init__("request", request, problem, remedy)
+        #: the decision, for a run's record
+        self.decision = Decision(rule="abstain", reason=f"{problem}. {remedy}")
+
+
+def plan_for(agent: str, asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
+    """Let an agent's planner read a request.
+
+    Raises
+    ------
+    InputError
+        If there is no such agent, or it cannot use the request as it is.
+    """
+    if agent not in PLANNERS:
+        raise InputError("agent", agent, "is no agent that can be asked", f"Known are {', '.join(PLANNERS)}.")
+    return PLANNERS[agent](asked)
+
+
+def refuse_others(plan: Plan, agents: tuple[str, ...], request: str) -> None:
+    """Raise InputError if a plan needs agents that were not chosen."""
+    allowed = {"chemistry_agent", SUMMARY, *agents, *(helper for agent in agents for helper in _HELPERS.get(agent, ()))}
+    others = tuple(dict.fromkeys(step.agent for step in plan.steps if step.agent not in allowed))
+    if others:
+        remedy = f"Allow {' and '.join(others)} too, or ask only for what {' and '.join(agents)} can do."
+        raise InputError("request", request, f"needs {' and '.join(others)}, which this run may not use", remedy)
+
+
+def _quantum(asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
+    """Plan what molecules are, what is computed of them, and what is analysed of their orbitals."""
+    if wish := read_wish(asked.text):
+        plan, species, request = plan_analysis(asked.text, wish, asked.max_atoms)
+        if request is not None:
+            refuse_impossible(request)
+        return plan, species
+    request = read_request(asked.text, asked.max_atoms)
+    if asked.agent in _USUAL and request.species and not request.electronic and not request.identity:
+        # Whoever chose the agent for a molecule alone wants what it usually gives.
+        request = replace(request, **_USUAL[asked.agent])
+    refuse_impossible(request)
+    return build_plan(request), request.species
+
+
+def _analysis(asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
+    if not read_wish(asked.text):
+        problem = "asks for an analysis that no agent does yet, or does not say which"
+        raise Abstained(asked.text, problem, ANALYSES)
+    return _quantum(asked)
+
+
+def _design(asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
+    return plan_design(asked.text), ()
+
+
+def _dynamics(asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
+    return plan_dynamics(asked.text, asked.max_atoms)
+
+
+def _literature(asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
+    return plan_research(asked.text, "rag_agent"), ()
+
+
+def _web(asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
+    return plan_research(asked.text, "web_search_agent"), ()
+
+
+#: agent -> what reads its requests; a new agent needs an entry here and its words in ``vocabulary``
+PLANNERS: dict[str, Planner] = {
+    "chemistry_agent": _quantum,
+    "hem_agent": _design,
+    "qm_agent": _quantum,
+    "md_agent": _dynamics,
+    "multiwfn_agent": _analysis,
+    "rag_agent": _literature,
+    "web_search_agent": _web,
+}
+
+
+def refuse_impossible(request: Request) -> None:
+    """Raise Abstained where no quantum plan can give what was asked, or only a part of it."""
+    asked = request.electronic or request.identity
+    if not request.species and not asked and not request.not_computed:
+        raise Abstained(request.text, "holds no chemistry that Simrelay knows", f"{EXAMPLE} {OFFER}")
+    if request.not_computed:
+        problem = f"asks for {' and '.join(request.not_computed)}, which no agent computes yet"
+        raise Abstained(request.text, problem, f"{OFFER} Leave the rest out.")
+    if not request.species:
+        word = re.search(r"\b(?:of|for)\s+(?:the\s+|an?\s+)?([A-Za-z][\w\-]*)", request.rest)
+        unknown = word is not None and not is_ordinary(word[1])
+        known = f" ({word[1]!r} is not in the table of names)" if word and unknown else ""
+        remedy = "Name it, or give its SMILES in quotes, for example 'C[N+](C)(C)C'."
+        raise Abstained(request.text, f"names no molecule that Simrelay knows{known}", remedy)
+    several = len(request.electronic) + len(request.identity) > 1
+    if request.compare and len(request.species) < 2 and not several:
+        name = request.species[0].name
+        raise Abstained(
+            request.text, f"compares, but names only one molecule that is known ({name})", "Name at least two."
+        )
+    if not asked and not request.compare:
+        names = ", ".join(one.name for one in request.species)
+        raise Abstained(request.text, f"names {names}, but not what to find out", OFFER)

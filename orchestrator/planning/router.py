@@ -1,0 +1,269 @@
+"""Which agents a request is for, by its words alone: scored, with the words that were found; nothing on a tie.
+
+Quotations, pasted output, SMILES and levels of theory are no words; negated words count against their agent. A
+compound request is routed clause by clause.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from orchestrator.planning import manners
+from orchestrator.planning.clauses import split
+from orchestrator.planning.plain import plain
+from orchestrator.planning.vocabulary import CHECKING, DOING, FIELDS, HINT, PHRASE, TOOL, TOPIC
+
+#: what the leader must be ahead of the next
+MARGIN = 1.0
+#: what the words of a clause must weigh to be a part of a plan
+ENOUGH = 2.0
+#: agents that find out what others have found
+SOURCES = frozenset({"rag_agent", "web_search_agent"})
+#: agents whose work is jobs, which nothing starts on a hint
+COSTLY = frozenset({"hem_agent", "qm_agent", "md_agent", "multiwfn_agent"})
+#: what a design is judged by
+_OBJECTIVE = re.compile(r"conductivit\w+|water uptake|swell\w*|stabilit\w+|mobilit\w+|transport", re.IGNORECASE)
+Kind = Literal["agent", "plan", "respond", "refuse", "ask"]
+
+#: a declarative sentence tells what is the case; it asks for nothing
+_CONTEXT = re.compile(
+    r"^\W*(?:(?:I|we)\s+(?:just\s+|also\s+|have\s+just\s+)?(?:already|have|had|ran|did|got|know|used|computed|tried"
+    r"|think|believe|read|heard|am\s+(?:working"
+    r"|writing|preparing)|are\s+(?:working|writing)|work|study|finished)\b|I've\b|we've\b"
+    r"|(?:my|our|the|this|that|it|its|there|these|those|here|yesterday|earlier)\b[^?]*?\b(?:is|are|was|were|has"
+    r"|have|had|stopped|crashed"
+    r"|failed|rejects|gives|gave|says|finished|ended|shows|look|looks|seems|died|everywhere)\b|\w+\s+warnings?\b)",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(r"\?|\b(?:please|could\s+you|can\s+you|what|which|where|how|who|when|why)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What the words of a text weigh, by agent, and which they are."""
+
+    weights: dict[str, float]
+    words: dict[str, tuple[str, ...]]
+
+    @property
+    def leaders(self) -> tuple[str, ...]:
+        """The agents in front, the heaviest first; one if it is clearly ahead, none without words."""
+        best = max(self.weights.values(), default=0.0)
+        if best <= 0:
+            return ()
+        near = [agent for agent, weight in self.weights.items() if weight > best - MARGIN]
+        return tuple(sorted(near, key=lambda agent: -self.weights[agent]))
+
+
+@dataclass(frozen=True)
+class Clause:
+    """A part of a request, and the agent whose work it is."""
+
+    text: str
+    agent: str
+    scores: Scores
+
+
+@dataclass(frozen=True)
+class Route:
+    """Where the words of a request point.
+
+    Attributes
+    ----------
+    kind
+        ``agent``: one agent's work; ``plan``: several agents'; ``respond``: answered at once; ``refuse``: nothing is
+        started; ``ask``: the words do not decide.
+    agents
+        In the order of the work; of ``ask`` the candidates.
+    reason
+        Which words decided, or why nothing did.
+    clauses
+        Of a plan.
+    """
+
+    kind: Kind
+    agents: tuple[str, ...] = ()
+    reason: str = ""
+    scores: Scores = field(default_factory=lambda: Scores({}, {}))
+    clauses: tuple[Clause, ...] = ()
+
+
+def score(text: str) -> Scores:
+    """Weigh the words of a text for every agent."""
+    read = plain(text)
+    found = {agent: _found(one.words, read.words) for agent, one in FIELDS.items()}
+    weights: dict[str, float] = {}
+    words: dict[str, tuple[str, ...]] = {}
+    for agent, one in FIELDS.items():
+        mine = [find for find in found[agent] if not _within_heavier(find, agent, found)]
+        # "No DFT" speaks against quantum chemistry; "without optimisation" only says how.
+        against = sum(find.weight for find in _found(one.words, read.negated) if find.weight >= TOOL)
+        weight = sum(find.weight for find in mine) - against
+        if agent == "qm_agent" and read.level:
+            weight += PHRASE if DOING.search(read.words) or CHECKING.search(read.words) else HINT
+        if agent in SOURCES and weight >= PHRASE and not DOING.search(read.words):
+            # What a source says comes from the source, whatever it is about.
+            weight += PHRASE + TOPIC
+        if weight > 0:
+            weights[agent] = weight
+            words[agent] = tuple(dict.fromkeys(" ".join(find.text.split()) for find in mine)) or ("level of theory",)
+    return Scores(weights, words)
+
+
+@dataclass(frozen=True)
+class _Find:
+    weight: float
+    start: int
+    end: int
+    text: str
+
+
+def _found(words: Sequence[tuple[float, re.Pattern[str]]], text: str) -> list[_Find]:
+    """Give what is found of an agent's words, each pattern once, heaviest first; no part of a text counts twice."""
+    found: list[_Find] = []
+    for weight, pattern in sorted(words, key=lambda one: -one[0]):
+        for match in pattern.finditer(text):
+            if not any(one.start < match.end() and match.start() < one.end for one in found):
+                found.append(_Find(weight, match.start(), match.end(), match[0]))
+                break
+    return found
+
+
+def _within_heavier(find: _Find, agent: str, found: dict[str, list[_Find]]) -> bool:
+    """Tell whether a find is only a part of what points to another agent more strongly."""
+    return any(
+        other.weight > find.weight
+        and other.start <= find.start
+        and find.end <= other.end
+        and other.end - other.start > find.end - find.start
+        for name, others in found.items()
+        if name != agent
+        for other in others
+    )
+
+
+def route(text: str, preferred: str = "") -> Route:
+    """Say which agents a request is for, without reading its molecules or parameters.
+
+    Parameters
+    ----------
+    preferred
+        The agent that a person chose where the words left several: it wins ties.
+    """
+    if why := manners.forbidden(text):
+        return Route("refuse", reason=why)
+    if manners.is_only_polite(text):
+        return Route("respond", reason="a greeting, thanks, or a question about Simrelay")
+    if manners.beyond(text):
+        return Route("ask", reason="asks for work that no agent does")
+    text = manners.without_manners(text)
+    clauses = _clauses(text)
+    parts, undecided = _parts(clauses, preferred)
+    if undecided is not None:
+        return Route("ask", undecided.leaders, _alike(undecided), score(text))
+    agents = tuple(dict.fromkeys(part.agent for part in parts))
+    if len(agents) > 1:
+        reason = "; ".join(f"{part.agent}: {', '.join(part.scores.words[part.agent])}" for part in parts)
+        return Route("plan", agents, reason, score(text), parts)
+    whole = _merged([score(clause) for clause in clauses])
+    leaders = _settled(whole, preferred)
+    if len(agents) == 1 and agents[0] not in leaders and whole.weights.get(agents[0], 0) >= ENOUGH:
+        leaders = leaders or agents
+    if len(leaders) == 1 and leaders[0] in COSTLY and whole.weights[leaders[0]] < ENOUGH:
+        said = ", ".join(whole.words[leaders[0]])
+        return Route("ask", _candidates(whole), f"hardly says what to do ({said})", whole)
+    if len(leaders) == 1:
+        words = ", ".join(whole.words[leaders[0]])
+        return Route("agent", leaders, f"words of {leaders[0]}: {words}", whole)
+    if leaders:
+        return Route("ask", leaders, _alike(whole), whole)
+    return Route("ask", reason="does not say what to do", scores=whole)
+
+
+def _alike(scores: Scores) -> str:
+    said = "; ".join(f"{agent}: {', '.join(scores.words[agent])}" for agent in scores.leaders)
+    return f"its words fit several agents alike ({said})"
+
+
+def _candidates(scores: Scores) -> tuple[str, ...]:
+    return tuple(sorted(scores.weights, key=lambda agent: -scores.weights[agent]))
+
+
+def _clauses(text: str) -> list[str]:
+    """Give the clauses that ask for something; all, if none does so visibly."""
+    clauses = split(text)
+    asking = [one for one in clauses if not _CONTEXT.search(one) or _ASKS.search(one)]
+    return asking if any(_settled(score(one)) for one in asking) else clauses
+
+
+def _settled(scores: Scores, preferred: str = "") -> tuple[str, ...]:
+    leaders = scores.leaders
+    if preferred in leaders:
+        return (preferred,)
+    computed = {"chemistry_agent", "qm_agent", "multiwfn_agent"}
+    if "multiwfn_agent" in leaders and scores.weights["multiwfn_agent"] >= PHRASE and set(leaders) <= computed:
+        # The plan of an analysis begins with the quantum steps that it needs.
+        return ("multiwfn_agent",)
+    if scores.weights.get("qm_agent", 0) >= PHRASE and set(leaders) <= {"chemistry_agent", "qm_agent"}:
+        only = scores.words.get("chemistry_agent", ())
+        # The plan of a quantum request identifies its molecules, whichever has more words.
+        if leaders != ("chemistry_agent",) or not only or scores.weights["chemistry_agent"] < 2 * PHRASE:
+            return ("qm_agent",)
+    return leaders
+
+
+def _merged(several: Sequence[Scores]) -> Scores:
+    weights: dict[str, float] = {}
+    words: dict[str, tuple[str, ...]] = {}
+    for scores in several:
+        for agent, weight in scores.weights.items():
+            weights[agent] = weights.get(agent, 0) + weight
+            words[agent] = tuple(dict.fromkeys((*words.get(agent, ()), *scores.words[agent])))
+    return Scores(weights, words)
+
+
+def _needed(parts: Sequence[Clause], agent: str, scores: Scores) -> float:
+    """Give what a clause must weigh to be a part after those before it."""
+    if not parts:
+        return TOPIC
+    # "Rank them by water uptake" is still the design, "relax the box" still the simulation.
+    if (parts[-1].agent, agent) == ("hem_agent", "md_agent") and all(map(_OBJECTIVE.search, scores.words[agent])):
+        return float("inf")
+    return ENOUGH + TOPIC if (parts[-1].agent, agent) == ("md_agent", "qm_agent") else ENOUGH
+
+
+def _parts(clauses: Sequence[str], preferred: str) -> tuple[tuple[Clause, ...], Scores | None]:
+    """Route the clauses one by one; what is too weak goes with the clause before it.
+
+    Returns
+    -------
+    parts
+        Neighbours of the same agent are one.
+    undecided
+        What a clause beside others weighs that says enough, and fits several agents alike.
+    """
+    undecided: Scores | None = None
+    parts: list[Clause] = []
+    waiting = ""
+    for text in clauses:
+        scores = score(text)
+        leaders = _settled(scores, preferred)
+        if len(leaders) != 1 or scores.weights[leaders[0]] < _needed(parts, leaders[0], scores):
+            weak = len(leaders) < 2 or scores.weights[leaders[0]] < ENOUGH
+            if not weak and not (parts and parts[-1].agent in leaders):
+                undecided = scores
+            if parts:
+                parts[-1] = Clause(f"{parts[-1].text}, {text}", parts[-1].agent, parts[-1].scores)
+            else:
+                waiting = f"{waiting}{text}, "
+            continue
+        agent = leaders[0]
+        if parts and parts[-1].agent == agent:
+            parts[-1] = Clause(f"{parts[-1].text}, then {text}", agent, _merged([parts[-1].scores, scores]))
+        else:
+            parts.append(Clause(f"{waiting}{text}", agent, scores))
+            waiting = ""
+    return tuple(parts), undecided if len(parts) > 0 else None
