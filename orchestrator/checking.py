@@ -11,9 +11,9 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from orchestrator.asking import Options
 from orchestrator.inputs import complete_analysis
 from orchestrator.problems import Problem, of_error, of_validation
-from orchestrator.state import Options
 from tasks.errors import InputError
 from tasks.methods import capable_engines
 from tasks.programs import ProgramDeclaration, find_program, validate_parameters, within_limits

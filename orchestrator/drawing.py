@@ -16,9 +16,9 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 from orchestrator.agents import AGENTS
 from orchestrator.apart import Apart
+from orchestrator.asking import Pipeline
 from orchestrator.graph import Supervisor
 from orchestrator.planning.decide import plan_request
-from orchestrator.state import Pipeline
 from tasks.settings import Settings
 from tasks.store import AsyncStore
 

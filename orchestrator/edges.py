@@ -11,7 +11,7 @@ from collections.abc import Hashable
 
 from langgraph.graph import END
 
-from orchestrator.state import Pipeline
+from orchestrator.asking import Pipeline
 
 EDGES: dict[str, tuple[str, ...]] = {
     "decide": ("gate", "review", "revise", "advance", "await_batches", "finish"),

@@ -11,18 +11,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from orchestrator import steps
+from orchestrator.asking import Gate, GateKind, GateStatus, Pipeline
 from orchestrator.people import FEEDBACK
-from orchestrator.state import (
-    SUMMARY,
-    Dispatched,
-    Gate,
-    GateKind,
-    GateStatus,
-    Pipeline,
-    RunState,
-    Step,
-    StepStatus,
-)
+from orchestrator.state import SUMMARY, Dispatched, RunState, Step, StepStatus
 from tasks.settings import Settings
 from tasks.specs import spec_hash
 

@@ -26,6 +26,7 @@ from orchestrator import gates, people, steps
 from orchestrator.agents.base import Agent, Context, JobResult, Work
 from orchestrator.agents.summary import answer_text
 from orchestrator.apart import Apart
+from orchestrator.asking import GateKind, Pipeline, Question
 from orchestrator.dispatch import dispatch
 from orchestrator.edges import edges_of, nodes_of
 from orchestrator.inputs import settle_sources
@@ -37,18 +38,7 @@ from orchestrator.planning.preview import preview_plan
 from orchestrator.recovery import classify
 from orchestrator.recovery.ask import with_recoveries
 from orchestrator.recovery.node import Recoverer, is_trouble, pending, read_rounds
-from orchestrator.state import (
-    SUMMARY,
-    Decision,
-    GateKind,
-    Pipeline,
-    Question,
-    RunState,
-    Step,
-    StepStatus,
-    checked,
-    molecules_of,
-)
+from orchestrator.state import SUMMARY, Decision, RunState, Step, StepStatus, checked, molecules_of
 from orchestrator.stream.telling import telling
 from tasks import listing, runs
 from tasks.batches import Owner
@@ -265,7 +255,7 @@ class Supervisor:
         offered = frozenset((await self.store.run(listing.declared())).keys())
 
         async def begin(there: RunState, step: Step) -> Work:
-            return await self.apart.run(_plan_jobs, self.agents[step.agent], step, self._context(there, offered))
+            return await self.apart.run(_plan_jobs, self.agents[step.agent], step, self._context(there, step, offered))
 
         recoverer = Recoverer(settings=self.settings, store=self.store, apart=self.apart, begin=begin)
         after = await recoverer.recover(state, config["configurable"]["epoch"], self._folder(state))

@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 
 from orchestrator import checking
 from orchestrator.apart import Apart
+from orchestrator.asking import Options
 from orchestrator.checking import Checked, Offer
 from orchestrator.inputs import earlier_job, resolve_inputs
 from orchestrator.planning.asked import Asked
 from orchestrator.problems import BadInput, Problem
-from orchestrator.state import Options
 from orchestrator.stateless import Taken, Turn, take_turn
 from tasks import listing
 from tasks.errors import InputError, Refused
@@ -91,7 +91,7 @@ class Intake:
             If the request cannot be used.
         """
         offer = await self.offer(wait_for_worker=True)
-        taken = await self._run(take_turn, asked, tuple(history), offer.engines, self.settings)
+        taken = await self.run(take_turn, asked, tuple(history), offer.engines, self.settings)
         if isinstance(taken, Problem):
             raise taken.error()
         return taken

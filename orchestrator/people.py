@@ -9,19 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from orchestrator.asking import Gate, GateKind, GateStatus, Question
 from orchestrator.recovery.record import RecoveryStatus
-from orchestrator.state import (
-    Finding,
-    Gate,
-    GateKind,
-    GateStatus,
-    Plan,
-    Question,
-    RunState,
-    Species,
-    Step,
-    StepStatus,
-)
+from orchestrator.state import Finding, Plan, RunState, Species, Step, StepStatus
 from tasks.records import InboxEntry
 from tasks.results import Artifact
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from orchestrator.asking import GateStatus
 from orchestrator.people import as_before, touched
-from orchestrator.state import SCHEMA_VERSION, GateStatus, RunState, StepStatus
+from orchestrator.state import SCHEMA_VERSION, RunState, StepStatus
 
 
 def taken_up_again(

@@ -15,11 +15,12 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from orchestrator.agents import AGENTS, Context
+from orchestrator.asking import Question
 from orchestrator.planning.asked import Asked, Planned
 from orchestrator.planning.cost import estimate
 from orchestrator.planning.decide import plan_request
 from orchestrator.problems import Problem, of_error
-from orchestrator.state import SUMMARY, Decision, Finding, Question, Step
+from orchestrator.state import SUMMARY, Decision, Finding, Step
 from tasks.errors import InputError
 from tasks.settings import Settings
 from tasks.specs import dump_spec

@@ -8,19 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.agents.base import Work
+from orchestrator.asking import Part
 from orchestrator.report import plan_markdown
-from orchestrator.state import (
-    Dispatched,
-    Manifest,
-    Part,
-    Plan,
-    RunState,
-    Species,
-    Step,
-    StepStatus,
-    checked,
-    molecules_of,
-)
+from orchestrator.state import Dispatched, Manifest, Plan, RunState, Species, Step, StepStatus, checked, molecules_of
 from tasks.batches import NewJob
 from tasks.errors import Conflict
 from tasks.results import Artifact, Checkpoint

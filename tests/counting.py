@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from orchestrator.agents.base import Agent, Context, JobResult, Work
+from orchestrator.asking import Candidate, Question
 from orchestrator.planning.asked import Asked, Planned
-from orchestrator.state import SUMMARY, Candidate, Decision, Finding, Plan, Question, Step
+from orchestrator.state import SUMMARY, Decision, Finding, Plan, Step
 from tasks.errors import InputError
 from tasks.specs import parse_spec
 from tasks.workspace import write_artifact

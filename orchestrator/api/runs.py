@@ -11,8 +11,9 @@ from orchestrator.agents import AGENTS
 from orchestrator.api.context import Api, Context
 from orchestrator.api.shapes import Answer, Count, Id, NewRun, Retry, Verdict, batch_row, job_row
 from orchestrator.api.verdicts import answerable, decidable
+from orchestrator.asking import Options
 from orchestrator.model.extract import left_to_model
-from orchestrator.state import SUMMARY, Options, RunState
+from orchestrator.state import SUMMARY, RunState
 from tasks import listing, runs
 from tasks.errors import Conflict, InputError, NotFound
 from tasks.records import InboxEntry, RunRecord

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import Path, Query
 from pydantic import BaseModel, ConfigDict, Field
 
-from orchestrator.state import Options
+from orchestrator.asking import Options
 from tasks.records import BatchRecord, JobRecord
 
 #: every id and name that becomes part of a key or path (tasks.specs.NAME)

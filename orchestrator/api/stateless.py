@@ -10,8 +10,8 @@ from pydantic import Field
 from orchestrator.api.context import Context
 from orchestrator.api.runs import check_options
 from orchestrator.api.shapes import Body
+from orchestrator.asking import Options
 from orchestrator.planning.asked import Asked
-from orchestrator.state import Options
 from orchestrator.stateless import Turn
 
 router = APIRouter()

@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 
 from orchestrator.api.shapes import Answer, Verdict
+from orchestrator.asking import Gate, GateKind, Question
 from orchestrator.gates import open_gates
 from orchestrator.people import open_questions
-from orchestrator.state import Gate, GateKind, Question, RunState
+from orchestrator.state import RunState
 from tasks.errors import Conflict, InputError, NotFound
 
 

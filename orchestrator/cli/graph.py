@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
+from orchestrator.asking import Pipeline
 from orchestrator.cli.output import answer, note
-from orchestrator.state import Pipeline
 from tasks.errors import InputError
 
 app = typer.Typer(help="The supervisor graph.", no_args_is_help=True)

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from orchestrator.asking import Options, Pipeline
 from orchestrator.cli.connect import client, local_service_is_missing, new_id, owner, start_if_missing
 from orchestrator.cli.output import Json, ago, answer, moment, more, note, print_json, print_pairs, print_table, used
 from orchestrator.cli.people import GateId, Why, print_asked, say_answer, say_verdict
-from orchestrator.state import Options, Pipeline
 from tasks.errors import InputError
 
 if TYPE_CHECKING:

@@ -7,11 +7,12 @@ import re
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from orchestrator.asking import Options
 from orchestrator.model.client import Model
 from orchestrator.model.fence import fenced
 from orchestrator.model.prompts import prompt
 from orchestrator.model.structured import ask_for, schema_of
-from orchestrator.state import Options, Usage
+from orchestrator.state import Usage
 from tasks.errors import InputError
 from tasks.settings import Settings
 

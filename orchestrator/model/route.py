@@ -8,12 +8,13 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
+from orchestrator.asking import Candidate
 from orchestrator.model.client import Model
 from orchestrator.model.fence import fenced
 from orchestrator.model.numbers import strange
 from orchestrator.model.prompts import prompt
 from orchestrator.model.structured import ask_for, schema_of
-from orchestrator.state import Candidate, Usage
+from orchestrator.state import Usage
 
 RESPOND, FINISH, ABSTAIN = "RESPOND", "FINISH", "ABSTAIN"
 

@@ -10,12 +10,13 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from orchestrator.agents.base import Agent
+from orchestrator.asking import Candidate, Question
 from orchestrator.model.budget import ModelError
 from orchestrator.model.client import Asking, Model
 from orchestrator.model.extract import may_be_read, rewrite
 from orchestrator.model.route import ABSTAIN, FINISH, RESPOND, choose
 from orchestrator.planning.asked import Asked, Planned
-from orchestrator.state import SUMMARY, Candidate, Decision, Plan, Question, Usage
+from orchestrator.state import SUMMARY, Decision, Plan, Usage
 from tasks.errors import InputError
 
 #: what questions about the agent are called

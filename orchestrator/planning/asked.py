@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from orchestrator.state import Decision, Options, Plan, Question, Species
+from orchestrator.asking import Options, Question
+from orchestrator.state import Decision, Plan, Species
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,6 +7,7 @@ request is refused with what would be right.
 
 from __future__ import annotations
 
+from orchestrator.asking import Candidate, Question
 from orchestrator.chemistry.molecules import DEFAULT_MAX_ATOMS
 from orchestrator.planning.asked import Asked, Planned
 from orchestrator.planning.complexity import assess
@@ -20,7 +21,7 @@ from orchestrator.planning.request import EXAMPLE, check_length
 from orchestrator.planning.router import Route, route
 from orchestrator.planning.vocabulary import FIELDS
 from orchestrator.planning.words import COMPARE
-from orchestrator.state import Candidate, Decision, Plan, Question, Species
+from orchestrator.state import Decision, Plan, Species
 
 #: the answer to a question that none of its candidates is right
 NOBODY = "none"

@@ -77,7 +77,7 @@ def _simulation(step: Step, species: tuple[Species, ...], request: str, feedback
     query = reworded(before, feedback)
     if query == before:
         return step
-    _, plan, named = plan_dynamics(query, max_atoms)
+    plan, named = plan_dynamics(query, max_atoms)
     if {one.smiles for one in named} != {one.smiles for one in species}:
         remedy = "Change its numbers only, or make a run of its own for other molecules."
         raise InputError("feedback", feedback, "names other molecules than the plan has", remedy)

@@ -11,6 +11,7 @@ from orchestrator.planning.analysis import plan_analysis, read_wish
 from orchestrator.planning.asked import Asked
 from orchestrator.planning.design import plan_design
 from orchestrator.planning.dynamics import plan_dynamics
+from orchestrator.planning.literature import plan_literature
 from orchestrator.planning.plan import DEFAULT_PROPERTIES, build_plan
 from orchestrator.planning.request import EXAMPLE, Request, is_ordinary, read_request
 from orchestrator.planning.research import plan_research
@@ -18,10 +19,7 @@ from orchestrator.state import SUMMARY, Decision, Plan, Species
 from tasks.errors import InputError
 
 #: what is found out of a molecule where only the agent was chosen
-_USUAL: dict[str, dict[str, tuple[str, ...]]] = {
-    "chemistry_agent": {"identity": ("formula", "mass", "charge")},
-    "qm_agent": {"electronic": DEFAULT_PROPERTIES},
-}
+_USUAL_IDENTITY = ("formula", "mass", "charge")
 Planner = Callable[[Asked], tuple[Plan, tuple[Species, ...]]]
 OFFER = (
     "What can be computed now: HOMO, LUMO, gap, energy, dipole moment, Mulliken charges, optimised geometries,"
@@ -71,9 +69,12 @@ def _quantum(asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
             refuse_impossible(request)
         return plan, species
     request = read_request(asked.text, asked.max_atoms)
-    if asked.agent in _USUAL and request.species and not request.electronic and not request.identity:
+    if request.species and not request.electronic and not request.identity:
         # Whoever chose the agent for a molecule alone wants what it usually gives.
-        request = replace(request, **_USUAL[asked.agent])
+        if asked.agent == "chemistry_agent":
+            request = replace(request, identity=_USUAL_IDENTITY)
+        elif asked.agent == "qm_agent":
+            request = replace(request, electronic=DEFAULT_PROPERTIES)
     refuse_impossible(request)
     return build_plan(request), request.species
 
@@ -94,7 +95,7 @@ def _dynamics(asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
 
 
 def _literature(asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
-    return plan_research(asked.text, "rag_agent"), ()
+    return plan_literature(asked.text), ()
 
 
 def _web(asked: Asked) -> tuple[Plan, tuple[Species, ...]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from orchestrator.asking import Options
 from orchestrator.chemistry.complete import complete_spec
 from orchestrator.chemistry.molecules import DEFAULT_MAX_ATOMS
 from orchestrator.chemistry.swarms import complete_swarm
@@ -14,7 +15,7 @@ from orchestrator.planning.decide import plan_request
 from orchestrator.planning.design import usual_candidate
 from orchestrator.planning.dynamics import read_dynamics
 from orchestrator.planning.specs import spec_for
-from orchestrator.state import Options, Plan, Species, Step, molecules_of
+from orchestrator.state import Plan, Species, Step, molecules_of
 from tasks.jobspec import InputFile
 from tasks.specs import WavefunctionSpec, dump_spec
 from tasks.wavefunctions import SOURCE

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from orchestrator.agents.base import Work
+from orchestrator.asking import Candidate, Question
 from orchestrator.recovery.classify import FailureEvent
 from orchestrator.recovery.record import Action, Recovery, RecoveryStatus
-from orchestrator.state import Candidate, Question, Step
+from orchestrator.state import Step
 
 GIVE_UP, AGAIN = "give_up", "again"
 #: failed jobs and lines of evidence that a question shows

@@ -15,6 +15,7 @@ import structlog
 from orchestrator import steps
 from orchestrator.agents.base import Work
 from orchestrator.apart import Apart
+from orchestrator.asking import Pipeline, Question
 from orchestrator.planning.cost import estimate
 from orchestrator.recovery import episodes, policy
 from orchestrator.recovery.actions import Means
@@ -33,7 +34,7 @@ from orchestrator.recovery.record import KEPT_JOBS, Action, Recovery, RecoverySt
 from orchestrator.recovery.refused import Begin, RefusedSteps
 from orchestrator.recovery.select import Choice, Proposal, choose, diagnose, remaining, tried_for
 from orchestrator.recovery.validate import Repaired, validate
-from orchestrator.state import Dispatched, Pipeline, Question, RunState, Step, StepStatus
+from orchestrator.state import Dispatched, RunState, Step, StepStatus
 from tasks import listing, memory
 from tasks.faults import fault_point
 from tasks.listing import Page

@@ -12,13 +12,14 @@ from pathlib import Path
 
 from orchestrator.agents.base import Work
 from orchestrator.apart import Apart
+from orchestrator.asking import Candidate, Pipeline, Question
 from orchestrator.chemistry.geometry import embed
 from orchestrator.recovery import episodes
 from orchestrator.recovery.ask import AGAIN, GIVE_UP
 from orchestrator.recovery.classify import INVALID_INPUT, FailureEvent
 from orchestrator.recovery.record import Action, Recovery, RecoveryStatus
 from orchestrator.recovery.validate import VERSION, Verdict
-from orchestrator.state import Candidate, Pipeline, Question, RunState, Species, Step, StepStatus
+from orchestrator.state import RunState, Species, Step, StepStatus
 from tasks import memory
 from tasks.errors import InputError
 from tasks.memory import Check, Evidence, Scope

@@ -20,7 +20,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from orchestrator.state import Dispatched, Event, Finding, Gate, Plan, Question, RunState, Step, StepStatus
+from orchestrator.asking import Gate, Question
+from orchestrator.state import Dispatched, Event, Finding, Plan, RunState, Step, StepStatus
 
 Kind = Literal["thinking", "plan", "agent_start", "text_delta", "action", "approval", "cue_user", "error", "agent_end"]
 Told = tuple[Kind, str, dict[str, Any]]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from orchestrator.asking import Candidate, Question
 from orchestrator.planning.asked import Asked, Planned
-from orchestrator.state import Candidate, Decision, Goal, Plan, Question, Step
+from orchestrator.state import Decision, Goal, Plan, Step
 from tasks.errors import InputError
 from tests.counting import plan_counting
 

@@ -12,7 +12,8 @@ import httpx
 import pytest
 
 from orchestrator.api import Api, make_api
-from orchestrator.state import Candidate, Gate, GateKind, GateStatus, Options, Question, RunState
+from orchestrator.asking import Candidate, Gate, GateKind, GateStatus, Options, Question
+from orchestrator.state import RunState
 from tasks import runs
 from tasks.records import RunState as State
 from tasks.settings import Settings

@@ -7,9 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from orchestrator.agents import AGENTS
+from orchestrator.asking import GateStatus
 from orchestrator.holder import Holder
 from orchestrator.planning import plan_request
-from orchestrator.state import GateStatus, RunState
+from orchestrator.state import RunState
 from tasks import listing, runs
 from tasks.records import InboxEntry
 from tasks.settings import Settings

@@ -6,10 +6,11 @@ import pytest
 
 from orchestrator.agents import Work
 from orchestrator.apart import Apart
+from orchestrator.asking import Options
 from orchestrator.chemistry.geometry import embed
 from orchestrator.recovery.record import Action, RecoveryStatus
 from orchestrator.recovery.refused import RefusedSteps
-from orchestrator.state import Options, Plan, RunState, Species, Step, StepStatus
+from orchestrator.state import Plan, RunState, Species, Step, StepStatus
 from tasks import memory, runs
 from tasks.memory import EpisodeStatus
 from tasks.records import InboxEntry

@@ -4,22 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from orchestrator.state import (
-    SUMMARY,
-    Dispatched,
-    Finding,
-    Gate,
-    GateKind,
-    GateStatus,
-    Manifest,
-    Options,
-    Pipeline,
-    Plan,
-    RunState,
-    Species,
-    Step,
-    StepStatus,
-)
+from orchestrator.asking import Gate, GateKind, GateStatus, Options, Pipeline
+from orchestrator.state import SUMMARY, Dispatched, Finding, Manifest, Plan, RunState, Species, Step, StepStatus
 from tasks.results import Artifact
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

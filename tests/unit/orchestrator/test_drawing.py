@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.asking import Pipeline
 from orchestrator.drawing import compiled, draw_mermaid
 from orchestrator.edges import EDGES
-from orchestrator.state import Pipeline
 from tasks.command import run
 from tasks.settings import Settings
 

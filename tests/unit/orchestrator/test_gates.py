@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from orchestrator import gates
+from orchestrator.asking import GateKind, GateStatus, Options, Pipeline, Question
 from orchestrator.gates import plan_hash
-from orchestrator.state import Decision, GateKind, GateStatus, Goal, Options, Pipeline, Question, RunState, StepStatus
+from orchestrator.state import Decision, Goal, RunState, StepStatus
 from tasks.settings import Settings
 from tests.unit.orchestrator.states import NOW, all_done, approved, batch, gate, run_state, with_steps
 

@@ -6,8 +6,9 @@ from datetime import timedelta
 
 import pytest
 
+from orchestrator.asking import Candidate, GateKind, GateStatus, Options, Pipeline, Question
 from orchestrator.people import hear, open_questions, revise, touched
-from orchestrator.state import Candidate, GateKind, GateStatus, Options, Pipeline, Question, RunState, StepStatus
+from orchestrator.state import RunState, StepStatus
 from tasks.records import InboxEntry
 from tests.unit.orchestrator.states import NOW, all_done, artifact, batch, finding, gate, run_state, with_steps
 

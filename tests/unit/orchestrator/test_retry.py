@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from orchestrator.asking import GateKind, GateStatus, Pipeline, Question
 from orchestrator.retry import taken_up_again
-from orchestrator.state import GateKind, GateStatus, Pipeline, Question, RunState, StepStatus
+from orchestrator.state import RunState, StepStatus
 from tests.unit.orchestrator.states import approved, artifact, batch, finding, gate, run_state, with_steps
 
 OPTIONS = {"pipeline": "looped"}

@@ -6,9 +6,10 @@ import json
 
 import pytest
 
+from orchestrator.asking import Candidate
 from orchestrator.model.client import Asking
 from orchestrator.model.route import choose
-from orchestrator.state import Candidate, Usage
+from orchestrator.state import Usage
 from tests.model.scripted import Raw
 from tests.model.server import ScriptedModel, calling, deciding, failing
 from tests.unit.orchestrator.model.conftest import Connect

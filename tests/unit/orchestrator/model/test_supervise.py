@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from orchestrator.asking import Options
 from orchestrator.model import Model, plan_with_model
 from orchestrator.model.supervise import Helped
 from orchestrator.planning.asked import Asked, Planned
-from orchestrator.state import Options, Usage
+from orchestrator.state import Usage
 from tests.counting import COUNTING
 from tests.model.planners import plan_simulating, plan_tied
 from tests.model.scripted import Raw

@@ -3,10 +3,11 @@ from __future__ import annotations
 import pytest
 
 from orchestrator.agents import AGENTS
+from orchestrator.asking import Options, Question
 from orchestrator.planning import Abstained, make_plan, plan_request
 from orchestrator.planning.asked import Asked
 from orchestrator.planning.decide import NOBODY
-from orchestrator.state import Options, Plan, Question, StepStatus
+from orchestrator.state import Plan, StepStatus
 from tasks.errors import InputError
 
 README = "Compare the HOMO and LUMO energies of tetramethylammonium and N,N-dimethylpiperidinium"

@@ -7,10 +7,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from orchestrator.agents.base import Work
+from orchestrator.asking import Gate, GateKind
 from orchestrator.people import hear
 from orchestrator.recovery.ask import with_recoveries
 from orchestrator.recovery.record import KEPT_RECOVERIES, Action, Recovery, RecoveryStatus
-from orchestrator.state import Dispatched, Finding, Gate, GateKind, Manifest, Plan, RunState, Step, StepStatus, checked
+from orchestrator.state import Dispatched, Finding, Manifest, Plan, RunState, Step, StepStatus, checked
 from orchestrator.steps import uninterpreted
 from tasks.memory import Check
 from tasks.records import InboxEntry

@@ -4,23 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from orchestrator.asking import Gate, GateKind, GateStatus, Question
 from orchestrator.people import revise
-from orchestrator.state import (
-    SUMMARY,
-    Decision,
-    Dispatched,
-    Event,
-    Finding,
-    Gate,
-    GateKind,
-    GateStatus,
-    Manifest,
-    Plan,
-    Question,
-    RunState,
-    Step,
-    StepStatus,
-)
+from orchestrator.state import SUMMARY, Decision, Dispatched, Event, Finding, Manifest, Plan, RunState, Step, StepStatus
 from orchestrator.stream.derive import LONGEST_TEXT, events_of
 from orchestrator.stream.telling import telling
 from tasks.results import Artifact
