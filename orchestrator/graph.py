@@ -29,6 +29,7 @@ from orchestrator.apart import Apart
 from orchestrator.asking import GateKind, Pipeline, Question
 from orchestrator.dispatch import dispatch
 from orchestrator.edges import edges_of, nodes_of
+from orchestrator.gate_texts import cost_text, plan_text, review_text
 from orchestrator.inputs import settle_sources
 from orchestrator.model import Model, plan_with_model, word_answer
 from orchestrator.planning.asked import Asked, Planned
@@ -155,12 +156,12 @@ class Supervisor:
                 _, cost = await self.apart.run(
                     preview_plan, state.plan, state.species, state.request, offered or None, self.settings.max_atoms
                 )
-                text, seconds = _plan_text(state, cost), cost["core_seconds"]
+                text, seconds = plan_text(state, cost["jobs"], cost["core_seconds"]), cost["core_seconds"]
             elif kind is GateKind.COST:
                 batch = state.plan.step(behind[0]).batches[-1]
-                text, seconds = _cost_text(state.plan.step(behind[0])), batch.core_seconds
+                text, seconds = cost_text(state.plan.step(behind[0])), batch.core_seconds
             else:
-                text, seconds = _review_text(state), None
+                text, seconds = review_text(state), None
             state = gates.open_gate(
                 state, kind, digest, behind, text=text, core_seconds=seconds, now=now, settings=self.settings
             )
@@ -385,24 +386,3 @@ def _priced(work: Work) -> Work:
     costs = [estimate(spec).core_seconds for spec in work.specs]
     known = [cost for cost in costs if cost is not None]
     return replace(work, core_seconds=round(sum(known), 2) if len(known) == len(costs) else None)
-
-
-def _hours(core_seconds: float | None) -> str:
-    return "at a cost that is not known" if core_seconds is None else f"about {core_seconds / 3600:.2g} core hours"
-
-
-def _plan_text(state: RunState, cost: Mapping[str, Any]) -> str:
-    lines = [f"{s.number}. {s.description} ({s.agent})" for s in state.plan.steps]
-    head = f"plan of {len(lines)} steps, {cost['jobs']} jobs, {_hours(cost['core_seconds'])}: {state.plan.title}"
-    return "\n".join([head, *lines])
-
-
-def _cost_text(step: Step) -> str:
-    batch = step.batches[-1]
-    return f"step {step.number}, {step.description}: {batch.manifest.count} jobs, {_hours(batch.core_seconds)}"
-
-
-def _review_text(state: RunState) -> str:
-    lines = [f"{f.step}. {f.summary}" for f in state.findings]
-    lines += [f"{s.number}. failed: {s.error}" for s in state.plan.steps if s.status is StepStatus.FAILED]
-    return "\n".join([f"results of iteration {state.iteration}, before the report", *lines])
