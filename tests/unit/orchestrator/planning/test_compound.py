@@ -68,7 +68,7 @@ def test_a_part_that_names_no_molecule_takes_those_it_speaks_of() -> None:
     assert "8 tetramethylammonium + hydroxide" in dynamics.description
     _, plan, _ = make_plan("HOMO of TMA and papers about it")
     (research,) = [step for step in plan.steps if step.agent == "rag_agent"]
-    assert research.goal.query == "Papers about it (tetramethylammonium)"
+    assert research.goal.query == "papers about it (tetramethylammonium)"
 
 
 def test_numbers_in_descriptions_follow_the_steps() -> None:
