@@ -35,6 +35,7 @@ _SAYS = {
     "dispatch": "frozen batches become jobs",
     "await_batches": "waits for jobs and people",
     "interpret": "agents look at results",
+    "recover": "failed jobs are repaired",
     "review": "asks about the results",
     "revise": "changes the plan as asked",
     "finish": "says how it ended",

@@ -183,6 +183,12 @@ def _print_plan(planned: dict[str, Any], as_json: bool) -> None:
         return
     decision, cost = planned["decision"], planned["estimated_cost"]
     print_pairs((("plan", planned["plan"]), ("decided by", f"{decision['rule']}: {decision['reason']}")))
+    if not planned["steps"]:
+        question = planned["question"]
+        answer(planned["answer"] or f"it would be asked: {question['text']}")
+        for candidate in question["candidates"] if question else ():
+            answer(f"  {candidate['value']}: {candidate['text']}")
+        return
     rows = [
         (s["number"], s["agent"], s["description"], ", ".join(map(str, s["depends_on"])), len(s["jobs"]), s["protocol"])
         for s in planned["steps"]

@@ -95,12 +95,12 @@ def test_a_run_longer_than_its_walltime_takes_several_attempts(
     start_worker(cores=1)
     # 60 s of them belong to writing a checkpoint.
     limits = {"cores": 1, "walltime_seconds": 75}
-    (long,) = submit(submitting, water(production_ps=50, resources=limits))
+    (long,) = submit(submitting, water(production_ps=200, resources=limits))
     record = wait_for(submitting, long, JobState.SUCCEEDED, JobState.FAILED, seconds=800)
     assert record.state is JobState.SUCCEEDED, record.failure
     hows = [attempt.how for attempt in submitting.run(listing.attempts(long))]
     assert "walltime" in hows and hows[-1] == "done"
-    check_whole(submitting, settings, long, 50)
+    check_whole(submitting, settings, long, 200)
 
 
 @pytest.mark.slow

@@ -32,7 +32,8 @@ OPTIMISATION = {
     "molecule": {"xyz": METHYLAMMONIUM, "name": "methylammonium"},
     "charge": 1,
     "solvent": None,
-    "basis": "6-31G*",
+    # large enough that a fast host is still at it when it is struck
+    "basis": "def2-TZVP",
     "task": "optimisation",
 }
 PLANAR_AMMONIA = {
