@@ -9,8 +9,9 @@ from datetime import UTC, datetime, timedelta
 import httpx
 import pytest
 
+from orchestrator.asking import Candidate, GateKind, GateStatus, Question
 from orchestrator.client import Client
-from orchestrator.state import Candidate, GateKind, GateStatus, Question, RunState
+from orchestrator.state import RunState
 from tasks.command import run
 from tests.unit.orchestrator.states import gate, run_state
 
