@@ -99,7 +99,8 @@ async def test_turns_are_counted_and_the_summary_carries_the_history_on(client: 
     [
         ({"request": "HOMO of unobtainium"}, ""),
         ({"request": QUANTUM, "agents": {"named": "nobody"}}, "agent"),
-        ({"request": QUANTUM, "agents": {"allowed": ["md_agent"]}}, "agents"),
+        # the only agent that is allowed gets it, and says what it lacks
+        ({"request": QUANTUM, "agents": {"allowed": ["md_agent"]}}, "request"),
         ({"request": QUANTUM, "agents": {"allowed": ["md_agent"], "named": "qm_agent"}}, "agent"),
         ({"request": QUANTUM, "agents": {"named": "md_agent"}}, ""),
         ({"request": "Hirshfeld charges of the last job"}, "request"),
