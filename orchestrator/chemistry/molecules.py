@@ -71,7 +71,7 @@ class _Lines(logging.Handler):
 
 
 @contextmanager
-def _reasons() -> Iterator[list[str]]:
+def quietly() -> Iterator[list[str]]:
     """Collect what RDKit says meanwhile."""
     handler = _Lines()
     with _READING:
@@ -95,7 +95,7 @@ def _syntax_error(lines: list[str]) -> str:
 
 
 def _chemical_error(mol: Chem.Mol) -> str:
-    with _reasons():
+    with quietly():
         problems = list(Chem.DetectChemistryProblems(mol))
     if not problems:
         return ""
@@ -128,7 +128,7 @@ def parse(smiles: str, field: str = "molecule.smiles", max_atoms: int = DEFAULT_
         raise InputError(field, smiles, "holds a blank, which no SMILES does", _EXAMPLE)
     if len(text) > _CHARACTERS_PER_ATOM * max_atoms:
         raise InputError(field, smiles, f"has {len(text)} characters", f"At most {max_atoms} atoms are accepted.")
-    with _reasons() as lines:
+    with quietly() as lines:
         raw = Chem.MolFromSmiles(text, sanitize=False)
     if raw is None:
         raise InputError(field, smiles, _syntax_error(lines), _EXAMPLE)
@@ -140,7 +140,7 @@ def parse(smiles: str, field: str = "molecule.smiles", max_atoms: int = DEFAULT_
     if problem := _chemical_error(raw):
         raise InputError(field, smiles, problem, "Check charges in brackets, such as [N+], and the number of bonds.")
     _refuse_several(raw, smiles, field)
-    with _reasons():
+    with quietly():
         mol = Chem.MolFromSmiles(text)
     if mol is None:
         raise InputError(field, smiles, "is not a valid SMILES", _EXAMPLE)

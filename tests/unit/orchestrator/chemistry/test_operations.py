@@ -1,0 +1,128 @@
+"""Masses, descriptors, groups, lines, pictures and similarity, against published values."""
+
+from __future__ import annotations
+
+import pytest
+
+from orchestrator.chemistry.descriptors import alerts, descriptors
+from orchestrator.chemistry.groups import functional_groups
+from orchestrator.chemistry.lines import from_inchi, from_selfies, to_inchi, to_selfies
+from orchestrator.chemistry.masses import atom_counts, masses
+from orchestrator.chemistry.molecules import identify
+from orchestrator.chemistry.names import TABLE
+from orchestrator.chemistry.pictures import CELL, draw
+from orchestrator.chemistry.similarity import tanimoto, wording
+from tasks.errors import InputError
+
+ASPIRIN = "CC(=O)Oc1ccccc1C(=O)O"
+CAFFEINE = "Cn1cnc2c1c(=O)n(C)c(=O)n2C"
+
+
+@pytest.mark.parametrize(
+    ("smiles", "average", "monoisotopic"),
+    # NIST Chemistry WebBook and PubChem (CID 2244, 2519).
+    [(ASPIRIN, 180.158, 180.0423), (CAFFEINE, 194.194, 194.0804)],
+)
+def test_masses(smiles: str, average: float, monoisotopic: float) -> None:
+    found = masses(smiles)
+    assert found.average_dalton == pytest.approx(average, abs=0.003)
+    assert found.monoisotopic_dalton == pytest.approx(monoisotopic, abs=5e-5)
+
+
+def test_an_ion_lacks_the_mass_of_its_electron() -> None:
+    # 4 C, 12 H and 14N of 14.0030740, by the atomic masses of AME2020.
+    neutral = 4 * 12 + 12 * 1.00782503 + 14.00307400
+    electron = 5.48579909e-4
+    assert masses("C[N+](C)(C)C").monoisotopic_dalton == pytest.approx(neutral - electron, abs=1e-6)
+
+
+def test_atoms_are_counted_in_hill_order() -> None:
+    assert list(atom_counts(ASPIRIN).items()) == [("C", 9), ("H", 8), ("O", 4)]
+    assert list(atom_counts("O").items()) == [("H", 2), ("O", 1)]
+
+
+@pytest.mark.parametrize(
+    ("smiles", "key"),
+    # PubChem CID 962 and 2244.
+    [("O", "XLYOFNOQVPJJNP-UHFFFAOYSA-N"), (ASPIRIN, "BSYNRYMUTXBXSQ-UHFFFAOYSA-N")],
+)
+def test_inchi_and_its_key(smiles: str, key: str) -> None:
+    text, found = to_inchi(smiles)
+    assert found == key
+    assert from_inchi(text) == identify(smiles).smiles
+
+
+@pytest.mark.parametrize("text", ["XLYOFNOQVPJJNP-UHFFFAOYSA-N", "InChI=1S/nonsense"])
+def test_what_is_no_inchi_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="is not a valid InChI"):
+        from_inchi(text)
+
+
+@pytest.mark.parametrize("smiles", [entry.smiles for entry in TABLE if entry.kind != "anion"])
+def test_selfies_give_the_same_molecule_back(smiles: str) -> None:
+    assert from_selfies(to_selfies(smiles)) == identify(smiles).smiles
+
+
+def test_what_is_no_selfies_is_refused() -> None:
+    with pytest.raises(InputError, match="is not a valid SELFIES"):
+        from_selfies("[C][nonsense")
+
+
+@pytest.mark.parametrize(
+    ("smiles", "groups"),
+    [
+        ("C[N+](C)(C)C", {"quaternary ammonium": 1}),
+        ("C[N+]1(C)CCCCC1", {"quaternary ammonium": 1, "piperidinium": 1}),
+        ("C[N+]1(C)CCCC1", {"quaternary ammonium": 1, "pyrrolidinium": 1}),
+        ("C[N+]1(C)CCOCC1", {"quaternary ammonium": 1, "morpholinium": 1, "ether": 1}),
+        ("Cn1cc[n+](C)c1", {"imidazolium": 1, "aromatic ring": 1}),
+        ("C[n+]1ccccc1", {"pyridinium": 1, "aromatic ring": 1}),
+        ("C[P+](C)(C)C", {"phosphonium": 1}),
+        ("C[S+](C)C", {"sulfonium": 1}),
+        ("CN(C)C(=[N+](C)C)N(C)C", {"guanidinium": 1}),
+        ("C[NH+](C)C", {"protonated amine": 1}),
+        (ASPIRIN, {"carboxylic acid": 1, "ester": 1, "aromatic ring": 1}),
+        ("CC(=O)N", {"amide": 1}),
+        ("CCO", {"alcohol": 1}),
+        ("Oc1ccccc1", {"phenol": 1, "aromatic ring": 1}),
+        ("CC=O", {"aldehyde": 1}),
+        ("CC(C)=O", {"ketone": 1}),
+        ("CN", {"primary amine": 1}),
+        ("CNC", {"secondary amine": 1}),
+        ("CN(C)C", {"tertiary amine": 1}),
+        ("ClCCl", {"halide": 2}),
+    ],
+)
+def test_functional_groups(smiles: str, groups: dict[str, int]) -> None:
+    assert {group.name: group.count for group in functional_groups(smiles)} == groups
+
+
+def test_similarity() -> None:
+    assert tanimoto(ASPIRIN, "OC(=O)c1ccccc1OC(C)=O") == 1.0
+    # Environments of radius 0 to 2: 5 are in both molecules, 9 in either.
+    assert tanimoto("CCO", "CCCO") == pytest.approx(5 / 9)
+    assert tanimoto("C", "O") == 0.0
+    assert [wording(value) for value in (1.0, 0.5, 0.1)] == ["same fingerprint", "similar", "not alike"]
+
+
+def test_descriptors_of_aspirin() -> None:
+    found = descriptors(ASPIRIN)
+    # Ertl et al. 2000, table 3: 63.6 Å^2; Wildman-Crippen logP and QED as DrugBank and ChEMBL (CHEMBL25) give them.
+    assert found.tpsa_square_angstrom == pytest.approx(63.6, abs=0.05)
+    assert found.logp == pytest.approx(1.31, abs=0.01)
+    assert found.qed == pytest.approx(0.55, abs=0.005)
+    assert 1 <= found.sa_score < 2
+    assert (found.donors, found.acceptors, found.violations) == (1, 4, 0)
+
+
+def test_alerts() -> None:
+    # The rhodanines are the best known of the PAINS: Baell and Holloway 2010.
+    assert "ene_rhod_A(235)" in [one.name for one in alerts("O=C1NC(=S)SC1=Cc1ccccc1") if one.filter == "PAINS"]
+    assert alerts("CCO") == []
+
+
+def test_pictures_are_a_grid_with_names() -> None:
+    png, svg = draw([(f"molecule {number}", "C" * number) for number in range(1, 5)])
+    assert png.startswith(b"\x89PNG")
+    assert (int.from_bytes(png[16:20]), int.from_bytes(png[20:24])) == (3 * CELL[0], 2 * CELL[1])
+    assert svg.count("<svg") == 1
