@@ -137,7 +137,8 @@ class Goal(Part):
     swarm: SwarmSpec | None = None
     #: of a design step: how many of the best candidates later steps compute
     candidates: int = 1
-    #: of a literature or web step: what is looked for; of a simulation beside others: its part of the request
+    #: of a literature or web step: what is looked for; of a simulation beside others: its part of the request; of a
+    #: check of SMILES: these, with blanks between them
     query: str = ""
     #: SMILES of the run's molecules that the step is about; empty: all
     molecules: tuple[str, ...] = ()

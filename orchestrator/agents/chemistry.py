@@ -6,13 +6,17 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from orchestrator.agents.base import Agent, Context, JobResult, Work
+from orchestrator.agents.chemistry_operations import Row, perform, table_of, verdicts
 from orchestrator.agents.text import counted, signed, slugs
 from orchestrator.chemistry.geometry import embed
-from orchestrator.chemistry.molecules import Identity, identify
+from orchestrator.chemistry.molecules import DEFAULT_MAX_ATOMS, Identity, identify
 from orchestrator.state import Column, Finding, Quantity, Species, Step, Table
 from tasks.errors import InputError
 from tasks.results import Artifact
 from tasks.workspace import write_artifact
+
+#: results that a finding says in words; the others stand in its table
+_SENTENCES = 6
 
 
 class ChemistryAgent(Agent):
@@ -20,10 +24,20 @@ class ChemistryAgent(Agent):
 
     name: ClassVar[str] = "chemistry_agent"
     description: ClassVar[str] = "Identity of molecules: SMILES, formula, mass, charge, multiplicity, 3D structure"
-    tools: ClassVar[tuple[str, ...]] = ("RDKit",)
+    abilities: ClassVar[tuple[str, ...]] = (
+        "check SMILES, with the reason and place of what is wrong",
+        "give formula, average and monoisotopic mass, charge, atoms by element and functional groups",
+        "write SELFIES, InChI and InChIKey",
+        "compare molecules by fingerprints",
+        "give descriptors (logP, TPSA, QED, SA score) and alerts (PAINS, Brenk)",
+        "draw molecules, and make 3D structures",
+    )
+    tools: ClassVar[tuple[str, ...]] = ("RDKit", "selfies")
 
     def plan_jobs(self, step: Step, context: Context) -> Work:
         """Do the whole step at once; doing it again writes the same files again."""
+        if step.goal.operations == ("validity",) and step.goal.query:
+            return self._check(step, context)
         wants_structure = "structure" in step.goal.properties
         species: list[Species] = []
         done: list[tuple[Species, Identity]] = []
@@ -50,19 +64,34 @@ class ChemistryAgent(Agent):
             done.append((known, identity))
         if not done:
             return Work(error="; ".join(notes) or "no molecules to identify", species=tuple(species))
+        more = perform(step.goal.operations, [one for one, _ in done], context)
         finding = Finding(
             step=step.number,
             agent=self.name,
-            summary=_summary(done, wants_structure),
-            table=_table(done),
+            summary=" ".join((_summary(done, wants_structure), *(f"{text}." for text in more.sentences[:_SENTENCES]))),
+            table=_with_identity(more.rows, done) if more.rows else _table(done),
             artifacts=tuple(artifacts),
-            notes=tuple(notes),
+            notes=(*notes, *more.notes),
+            pictures=tuple(more.pictures),
+            stage="identified",
             values=tuple(
                 Quantity(species=one.name, name="mass", value=identity.mass_dalton, unit="g/mol")
                 for one, identity in done
-            ),
+            )
+            + tuple(more.values),
         )
         return Work(finding=finding, species=tuple(species))
+
+    def _check(self, step: Step, context: Context) -> Work:
+        """Say of each SMILES of the query whether it is valid, and if not, why and where."""
+        most = context.settings.max_atoms if context.settings else DEFAULT_MAX_ATOMS
+        found = verdicts(step.goal.query.split(), most)
+        summary = " ".join(f"{text}." for text in found.sentences[:_SENTENCES])
+        return Work(
+            finding=Finding(
+                step=step.number, agent=self.name, summary=summary, table=table_of(found.rows), stage="identified"
+            )
+        )
 
     def interpret(self, step: Step, context: Context, results: Sequence[JobResult]) -> Work:
         """Never needed, since no jobs are submitted; gives the same findings."""
@@ -100,6 +129,17 @@ def _table(done: Sequence[tuple[Species, Identity]]) -> Table:
             for one, identity in done
         ),
     )
+
+
+def _with_identity(rows: Sequence[Row], done: Sequence[tuple[Species, Identity]]) -> Table:
+    """Give the rows of the operations after those that say what each molecule is, one row a value."""
+    table = _table(done)
+    known: list[Row] = [
+        (row[0], column.title, cell, column.unit, "RDKit")
+        for row in table.rows
+        for column, cell in zip(table.columns[1:], row[1:], strict=True)
+    ]
+    return table_of([*known, *rows])
 
 
 def _summary(done: Sequence[tuple[Species, Identity]], structures: bool) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from orchestrator.chemistry.molecules import identify
 from orchestrator.planning.analysis import Wish, analysis_goal, named_analyses, read_wish
 from orchestrator.planning.levels import Level, is_tight_binding, read_level, take_solvent
-from orchestrator.planning.words import NOT_COMPUTED
+from orchestrator.planning.words import NOT_COMPUTED, OPERATIONS
 from orchestrator.state import Goal, Plan, Species, Step
 from tasks.cations import FAMILIES, SUBSTITUENTS
 from tasks.errors import InputError
@@ -52,7 +52,9 @@ _BETWEEN = rf"(?:between|from)\s+{_NUMBER}\s*\S*\s*(?:and|to|-)\s+{_NUMBER}"
 _ABOVE = rf"(?:above|over|greater than|higher than|at least|more than|>=?|≥)\s*{_NUMBER}"
 _BELOW = rf"(?:below|under|less than|lower than|at most|<=?|≤)\s*{_NUMBER}"
 #: asked for by these words, a design gives what stands for it, and says so
-_STANDS_FOR = ("stability", "transition states and barriers", "descriptors such as logP")
+_STANDS_FOR = ("stability", "transition states and barriers")
+#: operations on single molecules, which no design gives
+_NOT_DESIGNED = ("similarity", "picture", "selfies", "inchi")
 #: an unbounded wish for a barrier: what FACTS of the field span, Marino and Kreuer, ChemSusChem 8 (2015) 513
 _BARRIER = Objective(property="sn2_barrier_kcal_per_mol", curve=((8.0, 0.0), (20.0, 1.0)), weight=2.0)
 _MOST_CANDIDATES = 10
@@ -79,6 +81,7 @@ def read_design(text: str) -> Design:
         If it names no family or no backbone, something in it is not known, or it asks for what a design does not give.
     """
     others = [n for n, words in NOT_COMPUTED.items() if words.search(text) and n not in _STANDS_FOR]
+    others += [name for name in _NOT_DESIGNED if OPERATIONS[name].search(text)]
     if others:
         remedy = "Leave it out, and ask for the design alone."
         raise InputError("request", text, f"asks for {' and '.join(others)}, which no agent computes yet", remedy)

@@ -44,6 +44,20 @@ _WORDS = {
 }
 
 
+_OPERATIONS = {
+    "validity": "validity",
+    "masses": "average and monoisotopic mass",
+    "atoms": "atoms by element",
+    "groups": "functional groups",
+    "similarity": "similarity",
+    "selfies": "SELFIES",
+    "inchi": "InChI and InChIKey",
+    "descriptors": "descriptors",
+    "filters": "structural alerts",
+    "picture": "2D picture",
+}
+
+
 @dataclass(frozen=True)
 class _Stage:
     """One quantum step before it has its number."""
@@ -68,7 +82,7 @@ def build_plan(request: Request) -> Plan:
         If the level of theory contradicts itself.
     """
     electronic = request.electronic
-    if not electronic and not request.identity and request.compare:
+    if not electronic and not request.identity and not request.operations and request.compare:
         electronic = DEFAULT_PROPERTIES
     identity = tuple(dict.fromkeys((*_IDENTITY, *request.identity, *(("structure",) if electronic else ()))))
     compare = request.compare and len(request.species) > 1
@@ -77,8 +91,8 @@ def build_plan(request: Request) -> Plan:
         Step(
             number=1,
             agent="chemistry_agent",
-            description=f"Identify {names}: {_list(identity)}",
-            goal=Goal(properties=identity, compare=compare),
+            description=f"Identify {names}: {', '.join(filter(None, (_list(identity), _operations(request))))}",
+            goal=Goal(properties=identity, compare=compare, operations=request.operations),
         )
     ]
     stages = _stages(request, electronic) if electronic else []
@@ -217,6 +231,10 @@ def _describe(stage: _Stage, goal: Goal, names: str) -> str:
 
 def _list(properties: tuple[str, ...]) -> str:
     return ", ".join(_WORDS[p] for p in properties)
+
+
+def _operations(request: Request) -> str:
+    return ", ".join(_OPERATIONS[name] for name in request.operations)
 
 
 def _names(species: tuple[Species, ...]) -> str:

@@ -6,9 +6,11 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
+from orchestrator.chemistry.validity import check
 from orchestrator.planning.analysis import OFFER as ANALYSES
 from orchestrator.planning.analysis import plan_analysis, read_wish
 from orchestrator.planning.asked import Asked
+from orchestrator.planning.chemistry import plan_checking, read_smiles
 from orchestrator.planning.design import plan_design
 from orchestrator.planning.dynamics import plan_dynamics
 from orchestrator.planning.literature import plan_literature
@@ -23,7 +25,8 @@ _USUAL_IDENTITY = ("formula", "mass", "charge")
 Planner = Callable[[Asked], tuple[Plan, tuple[Species, ...]]]
 OFFER = (
     "What can be computed now: HOMO, LUMO, gap, energy, dipole moment, Mulliken charges, optimised geometries,"
-    " frequencies, enthalpies, entropies and Gibbs energies; formula, mass, charge and 3D structures; the design of"
+    " frequencies, enthalpies, entropies and Gibbs energies; formula, mass, charge and 3D structures; validity,"
+    " functional groups, similarity, SELFIES, InChI, descriptors, alerts and 2D pictures; the design of"
     f" cations for a backbone by a swarm; molecular dynamics of cations in water. {ANALYSES}"
 )
 #: whose steps the plan of an agent may hold besides its own: they prepare its work, or follow from it
@@ -69,7 +72,7 @@ def _quantum(asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
             refuse_impossible(request)
         return plan, species
     request = read_request(asked.text, asked.max_atoms)
-    if request.species and not request.electronic and not request.identity:
+    if request.species and not request.electronic and not request.identity and not request.operations:
         # Whoever chose the agent for a molecule alone wants what it usually gives.
         if asked.agent == "chemistry_agent":
             request = replace(request, identity=_USUAL_IDENTITY)
@@ -77,6 +80,14 @@ def _quantum(asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
             request = replace(request, electronic=DEFAULT_PROPERTIES)
     refuse_impossible(request)
     return build_plan(request), request.species
+
+
+def _chemistry(asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
+    # What shall be checked need not be valid, which the reading of molecules would refuse.
+    smiles = read_smiles(asked.text)
+    if smiles and not all(check(one, asked.max_atoms).valid for one in smiles):
+        return plan_checking(asked, smiles), ()
+    return _quantum(asked)
 
 
 def _analysis(asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
@@ -104,7 +115,7 @@ def _web(asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
 
 #: agent -> what reads its requests; a new agent needs an entry here and its words in ``vocabulary``
 PLANNERS: dict[str, Planner] = {
-    "chemistry_agent": _quantum,
+    "chemistry_agent": _chemistry,
     "hem_agent": _design,
     "qm_agent": _quantum,
     "md_agent": _dynamics,
@@ -116,7 +127,7 @@ PLANNERS: dict[str, Planner] = {
 
 def refuse_impossible(request: Request) -> None:
     """Raise Abstained where no quantum plan can give what was asked, or only a part of it."""
-    asked = request.electronic or request.identity
+    asked = request.electronic or request.identity or request.operations
     if not request.species and not asked and not request.not_computed:
         raise Abstained(request.text, "holds no chemistry that Simrelay knows", f"{EXAMPLE} {OFFER}")
     if request.not_computed:
@@ -128,7 +139,10 @@ def refuse_impossible(request: Request) -> None:
         known = f" ({word[1]!r} is not in the table of names)" if word and unknown else ""
         remedy = "Name it, or give its SMILES in quotes, for example 'C[N+](C)(C)C'."
         raise Abstained(request.text, f"names no molecule that Simrelay knows{known}", remedy)
-    several = len(request.electronic) + len(request.identity) > 1
+    if "similarity" in request.operations and len(request.species) < 2:
+        problem = f"asks for similarity, but names only one molecule that is known ({request.species[0].name})"
+        raise Abstained(request.text, problem, "Name at least two.")
+    several = len(request.operations) + len(request.electronic) + len(request.identity) > 1
     if request.compare and len(request.species) < 2 and not several:
         name = request.species[0].name
         raise Abstained(

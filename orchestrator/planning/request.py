@@ -17,6 +17,7 @@ from orchestrator.planning.words import (
     IDENTITY,
     NO_OPTIMISATION,
     NOT_COMPUTED,
+    OPERATIONS,
     OPTIMISE,
     ORBITAL_ENERGY,
     THERMAL,
@@ -83,6 +84,8 @@ class Request:
     multiplicity: int | None = None
     cores: int | None = None
     memory: str | None = None
+    #: what is done besides identifying: ``selfies``, ``similarity``, ``descriptors``, …
+    operations: tuple[str, ...] = ()
 
 
 def read_request(text: str, max_atoms: int = DEFAULT_MAX_ATOMS) -> Request:
@@ -132,6 +135,7 @@ def read_request(text: str, max_atoms: int = DEFAULT_MAX_ATOMS) -> Request:
         memory=memory[0] if (memory := _MEMORY.search(rest)) else None,
         charge=charge,
         multiplicity=multiplicity,
+        operations=tuple(name for name, words in OPERATIONS.items() if words.search(rest)),
     )
 
 
@@ -202,7 +206,8 @@ def is_ordinary(word: str) -> bool:
     """Tell whether a word can stand beside molecules, or where one could, without being meant as one."""
     if word.lower() in _ORDINARY or word.lower().endswith(("ly", "ing")):
         return True
-    tables = (*VERBS.values(), *ELECTRONIC.values(), *IDENTITY.values(), *NOT_COMPUTED.values(), COMPARE, OPTIMISE)
+    tables = (*VERBS.values(), *ELECTRONIC.values(), *IDENTITY.values(), *NOT_COMPUTED.values(), *OPERATIONS.values())
+    tables = (*tables, COMPARE, OPTIMISE)
     if any(words.fullmatch(word) for words in tables):
         return True
     try:

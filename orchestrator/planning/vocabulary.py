@@ -64,6 +64,7 @@ FIELDS: dict[str, Field] = {
                  r"|can(?:no|')t\s+parse|smiles\s+(?:of|for|strings?)|(?:into|to|as|in)\s+(?:a\s+)?smiles"),
         (PHRASE, r"2[- ]?d\s+(?:image|picture|depiction|structure|drawing|diagram)s?|skeletal\s+(?:formula"
                  r"|structure)s?"),
+        (HINT, r"draw|depict"),
         (PHRASE, rf"{_SHOW}\s+(?:me\s+)?(?:the\s+|a\s+|this\s+)?(?:molecules?|compounds?|structures?"
                  rf"|structural\s+formulae?)"),
         (PHRASE, r"3[- ]?d\s+(?:structures?|coordinates|models?|conformers?|geometr(?:y|ies))|xyz(?:\s+(?:files?"

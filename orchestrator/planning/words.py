@@ -104,6 +104,23 @@ VERBS = {
 #: what a method can belong to besides those verbs
 OTHER_VERBS = _words(r"report|give|get|show|tell|what|single[- ]points?|energ(?:y|ies)|homos?|lumos?")
 
+#: what chemistry_agent does besides identifying -> the words for it
+OPERATIONS = {
+    "validity": _words(
+        r"(?:in)?valid(?:ity|ate|ates)?|(?:smiles|string)\s+wrong|wrong\s+with\s+(?:this|the|my)\s+smiles"
+    ),
+    "masses": _words(r"(?:exact|monoisotopic|average)\s+(?:molecular\s+)?mass(?:es)?"),
+    "atoms": _words(r"(?:number of|how many|count(?: the)?)\s+atoms?|atom counts?"),
+    "groups": _words(r"functional groups?"),
+    "similarity": _words(r"similarit(?:y|ies)|fingerprints?|tanimoto"),
+    "selfies": _words(r"selfies"),
+    "inchi": _words(r"inchi(?:[- ]?keys?)?"),
+    "descriptors": _words(
+        r"log\s?p|tpsa|qed|sa scores?|synthetic accessibility|drug[- ]?likeness|lipinski|rotatable bonds?|descriptors?"
+    ),
+    "filters": _words(r"pains|brenk|structural alerts?"),
+    "picture": _words(r"draw|depict|render|2[- ]?d (?:image|picture|depiction|structure|drawing|diagram)s?"),
+}
 #: asked for now and then, computed by nothing that exists yet -> how a message calls it
 NOT_COMPUTED = {
     "infrared and Raman intensities": _words(
@@ -133,7 +150,5 @@ NOT_COMPUTED = {
     ),
     "stability": _words(r"stable|stability|stabilities|stabler|durab\w+"),
     "conformer searches": _words(r"conformer search\w*|conformational (?:search|analysis|landscape)"),
-    "structural similarity": _words(r"similarit(?:y|ies)|fingerprints?|tanimoto"),
-    "pictures of molecules": _words(r"(?:draw|2d (?:image|picture|depiction)s?|render)"),
-    "descriptors such as logP": _words(r"log\s?p|tpsa|descriptors?|solubility|selfies|inchi(?:key)?|cas numbers?"),
+    "solubility and CAS numbers": _words(r"solubility|cas numbers?"),
 }  # fmt: skip

@@ -3,7 +3,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from orchestrator.agents import AGENTS
+from orchestrator.agents import AGENTS, Work
 from orchestrator.agents.text import counted, listed, signed, slugs
 from orchestrator.state import Species
 from tests.unit.orchestrator.agents.conftest import Walk
@@ -69,3 +69,50 @@ def test_small_words() -> None:
     assert (counted(1, "atom"), counted(2, "atom")) == ("1 atom", "2 atoms")
     assert (signed(0), signed(1), signed(-2)) == ("0", "+1", "-2")
     assert (listed([]), listed(["a"]), listed(["a", "b", "c"])) == ("", "a", "a, b and c")
+
+
+def values(work: Work) -> dict[tuple[str, str], str]:
+    assert work.finding is not None
+    assert work.finding.table is not None
+    return {(row[0], row[1]): row[2] for row in work.finding.table.rows}
+
+
+def test_operations_fill_a_table_of_one_row_a_value(workspace: Path) -> None:
+    work = Walk("formula, SELFIES, InChIKey, functional groups, logP and PAINS alerts of TMA", workspace).begin(1)
+    found = values(work)
+    name = "tetramethylammonium"
+    assert found[name, "Formula"] == "C4H12N+"
+    assert found[name, "SELFIES"] == "[C][N+1][Branch1][C][C][Branch1][C][C][C]"
+    # PubChem CID 6380.
+    assert found[name, "InChIKey"] == "QEMXHQIAXOOASZ-UHFFFAOYSA-N"
+    assert found[name, "functional groups"] == "quaternary ammonium"
+    assert found[name, "PAINS alerts"] == "none"
+    assert (name, "logP") in found
+    assert work.finding is not None
+    assert work.finding.stage == "identified"
+    assert "QEMXHQIAXOOASZ" in work.finding.summary
+
+
+def test_similarity_names_its_fingerprint(workspace: Path) -> None:
+    work = Walk("similarity of ethanol and 1-propanol", workspace).begin(1)
+    assert values(work)["ethanol and 1-propanol", "similarity"] == "0.556"
+    assert work.finding is not None
+    assert work.finding.table is not None
+    assert "radius 2, 2048 bits" in work.finding.table.rows[-1][4]
+    assert work.finding.values[-1].value == 5 / 9
+
+
+def test_molecules_are_drawn_into_the_run_s_folder(workspace: Path) -> None:
+    work = Walk("draw the 2D structure of TMA and DMP", workspace).begin(1)
+    assert work.finding is not None
+    (picture,) = work.finding.pictures
+    assert (workspace / picture.file.path).read_bytes().startswith(b"\x89PNG")
+    assert "tetramethylammonium, N,N-dimethylpiperidinium" in picture.caption
+
+
+def test_a_wrong_smiles_is_explained_with_its_place(workspace: Path) -> None:
+    work = Walk("validate this SMILES: CN+(C)C1=CC=CC=C1", workspace).begin(1)
+    assert not work.error
+    assert work.finding is not None
+    assert "a charge stands outside brackets at character 3 ('+')" in work.finding.summary
+    assert values(work)["CN+(C)C1=CC=CC=C1", "position"] == "3"

@@ -1,0 +1,183 @@
+"""What the chemistry agent does besides identifying: each operation gives rows of one table, pictures and notes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from orchestrator.agents.base import Context
+from orchestrator.chemistry.descriptors import SOURCES, alerts, descriptors
+from orchestrator.chemistry.groups import functional_groups
+from orchestrator.chemistry.lines import to_inchi, to_selfies
+from orchestrator.chemistry.masses import atom_counts, masses
+from orchestrator.chemistry.pictures import MOST, draw
+from orchestrator.chemistry.similarity import FINGERPRINT, tanimoto, wording
+from orchestrator.chemistry.validity import check
+from orchestrator.state import Column, Picture, Quantity, Species, Table
+from tasks.errors import InputError
+from tasks.workspace import write_artifact
+
+#: more pairs than this are no table that anybody reads
+_MOST_PAIRS = 300
+_TITLES = ("Molecule", "Quantity", "Value", "Unit", "Method")
+Row = tuple[str, str, str, str, str]
+
+
+@dataclass
+class Done:
+    """What the operations of a step have found; ``sentences`` say the most important of it."""
+
+    rows: list[Row] = field(default_factory=list)
+    values: list[Quantity] = field(default_factory=list)
+    pictures: list[Picture] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    sentences: list[str] = field(default_factory=list)
+
+
+def table_of(rows: Sequence[Row]) -> Table:
+    """Give a table of one row a value."""
+    return Table(columns=tuple(Column(title=title) for title in _TITLES), rows=tuple(rows))
+
+
+def perform(operations: Sequence[str], species: Sequence[Species], context: Context) -> Done:
+    """Do operations on molecules that are identified; what one molecule does not have becomes a note.
+
+    Raises
+    ------
+    InputError
+        If there is no such operation.
+    """
+    done = Done()
+    for operation in operations:
+        if operation == "similarity":
+            _similarity(species, done)
+        elif operation == "picture":
+            _picture(species, context, done)
+        elif operation in _OF_ONE:
+            for one in species:
+                try:
+                    rows = _OF_ONE[operation](one)
+                except InputError as error:
+                    done.notes.append(f"{one.name}: {error}")
+                    continue
+                done.rows += rows
+                if operation in ("selfies", "inchi", "masses"):
+                    done.sentences += [
+                        f"{what} of {name}: {value} {unit}".strip() for name, what, value, unit, _ in rows
+                    ]
+        else:
+            known = ", ".join((*_OF_ONE, "similarity", "picture"))
+            raise InputError("operations", operation, "is no operation of chemistry", f"Known are {known}.")
+    return done
+
+
+def verdicts(texts: Sequence[str], max_atoms: int) -> Done:
+    """Check SMILES that need not be valid: why one is not, and at which character."""
+    done = Done()
+    for text in texts:
+        verdict = check(text, max_atoms)
+        done.rows.append((text, "validity", "valid" if verdict.valid else "not valid", "", "RDKit"))
+        if verdict.valid:
+            done.rows.append((text, "canonical SMILES", verdict.canonical, "", "RDKit"))
+        else:
+            done.rows.append((text, "reason", verdict.reason, "", "RDKit"))
+        if verdict.position:
+            done.rows.append((text, "position", str(verdict.position), "character", "RDKit"))
+        done.sentences.append(verdict.sentence.rstrip("."))
+    return done
+
+
+def _masses(one: Species) -> list[Row]:
+    found = masses(one.smiles, max(one.atoms, 1))
+    return [
+        (one.name, "average mass", f"{found.average_dalton:.3f}", "g/mol", "standard atomic weights"),
+        (one.name, "monoisotopic mass", f"{found.monoisotopic_dalton:.5f}", "Da", "most abundant isotopes"),
+    ]
+
+
+def _atoms(one: Species) -> list[Row]:
+    counts = atom_counts(one.smiles, max(one.atoms, 1))
+    return [(one.name, "atoms", ", ".join(f"{count} {symbol}" for symbol, count in counts.items()), "", "counted")]
+
+
+def _groups(one: Species) -> list[Row]:
+    found = functional_groups(one.smiles, max(one.atoms, 1))
+    words = ", ".join(f"{group.name}{f' × {group.count}' if group.count > 1 else ''}" for group in found)
+    return [(one.name, "functional groups", words or "none of those known", "", "SMARTS")]
+
+
+def _selfies(one: Species) -> list[Row]:
+    return [(one.name, "SELFIES", to_selfies(one.smiles, max(one.atoms, 1)), "", "selfies")]
+
+
+def _inchi(one: Species) -> list[Row]:
+    text, key = to_inchi(one.smiles, max(one.atoms, 1))
+    return [(one.name, "InChI", text, "", "standard InChI"), (one.name, "InChIKey", key, "", "standard InChI")]
+
+
+def _descriptors(one: Species) -> list[Row]:
+    found = descriptors(one.smiles, max(one.atoms, 1))
+    return [
+        (one.name, "logP", f"{found.logp:.2f}", "", SOURCES["logP"]),
+        (one.name, "TPSA", f"{found.tpsa_square_angstrom:.1f}", "Å²", SOURCES["TPSA"]),
+        (one.name, "QED", f"{found.qed:.3f}", "", SOURCES["QED"]),
+        (one.name, "SA score", f"{found.sa_score:.2f}", "", SOURCES["SA score"]),
+        (one.name, "hydrogen-bond donors", str(found.donors), "", SOURCES["Lipinski"]),
+        (one.name, "hydrogen-bond acceptors", str(found.acceptors), "", SOURCES["Lipinski"]),
+        (one.name, "Lipinski violations", str(found.violations), "", SOURCES["Lipinski"]),
+        (one.name, "rotatable bonds", str(found.rotatable_bonds), "", "RDKit"),
+    ]
+
+
+def _filters(one: Species) -> list[Row]:
+    found = alerts(one.smiles, max(one.atoms, 1))
+    return [
+        (one.name, f"{name} alerts", ", ".join(a.name for a in found if a.filter == name) or "none", "", SOURCES[name])
+        for name in ("PAINS", "Brenk")
+    ]
+
+
+def _validity(one: Species) -> list[Row]:
+    return [(one.name, "validity", "valid", "", "RDKit")]
+
+
+_OF_ONE: dict[str, Callable[[Species], list[Row]]] = {
+    "validity": _validity,
+    "masses": _masses,
+    "atoms": _atoms,
+    "groups": _groups,
+    "selfies": _selfies,
+    "inchi": _inchi,
+    "descriptors": _descriptors,
+    "filters": _filters,
+}
+
+
+def _similarity(species: Sequence[Species], done: Done) -> None:
+    pairs = list(combinations(species, 2))
+    if not pairs:
+        done.notes.append("Similarity needs two molecules.")
+    if len(pairs) > _MOST_PAIRS:
+        done.notes.append(f"Similarity: only the first molecule with the others, since there are {len(pairs)} pairs.")
+        pairs = [(species[0], other) for other in species[1:]]
+    size = max((one.atoms for one in species), default=1)
+    for one, other in pairs:
+        value = tanimoto(one.smiles, other.smiles, max(size, 1))
+        pair = f"{one.name} and {other.name}"
+        done.rows.append((pair, "similarity", f"{value:.3f}", "", FINGERPRINT))
+        done.values.append(Quantity(species=pair, name="similarity", value=value, unit=""))
+        if len(pairs) <= 3:
+            done.sentences.append(f"{pair}: similarity {value:.3f} ({wording(value)})")
+
+
+def _picture(species: Sequence[Species], context: Context, done: Done) -> None:
+    size = max((one.atoms for one in species), default=1)
+    png, svg = draw([(one.name, one.smiles) for one in species], max(size, 1))
+    folder = context.folder / "figures"
+    file = write_artifact(folder / "molecules.png", png, context.workspace, "figure")
+    write_artifact(folder / "molecules.svg", svg, context.workspace, "figure")
+    shown = ", ".join(one.name for one in species[:MOST])
+    done.pictures.append(Picture(file=file, caption=f"2D structures of {shown}"))
+    if len(species) > MOST:
+        done.notes.append(f"Only the first {MOST} of {len(species)} molecules are drawn.")
