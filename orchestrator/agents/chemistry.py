@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from orchestrator.agents.base import Agent, Context, JobResult, Work
-from orchestrator.agents.chemistry_operations import Row, perform, table_of, verdicts
+from orchestrator.agents.chemistry_operations import Row, balances, perform, table_of, verdicts
 from orchestrator.agents.text import counted, signed, slugs
 from orchestrator.chemistry.geometry import embed
 from orchestrator.chemistry.molecules import DEFAULT_MAX_ATOMS, Identity, identify
@@ -27,6 +27,7 @@ class ChemistryAgent(Agent):
     abilities: ClassVar[tuple[str, ...]] = (
         "check SMILES, with the reason and place of what is wrong",
         "give formula, average and monoisotopic mass, charge, atoms by element and functional groups",
+        "check reactions for balance of atoms and charge",
         "write SELFIES, InChI and InChIKey",
         "compare molecules by fingerprints",
         "give descriptors (logP, TPSA, QED, SA score) and alerts (PAINS, Brenk)",
@@ -36,7 +37,7 @@ class ChemistryAgent(Agent):
 
     def plan_jobs(self, step: Step, context: Context) -> Work:
         """Do the whole step at once; doing it again writes the same files again."""
-        if step.goal.operations == ("validity",) and step.goal.query:
+        if step.goal.operations in (("validity",), ("balance",)) and step.goal.query:
             return self._check(step, context)
         wants_structure = "structure" in step.goal.properties
         species: list[Species] = []
@@ -83,9 +84,10 @@ class ChemistryAgent(Agent):
         return Work(finding=finding, species=tuple(species))
 
     def _check(self, step: Step, context: Context) -> Work:
-        """Say of each SMILES of the query whether it is valid, and if not, why and where."""
+        """Say of each SMILES or reaction of the query whether it is right, and if not, why and where."""
         most = context.settings.max_atoms if context.settings else DEFAULT_MAX_ATOMS
-        found = verdicts(step.goal.query.split(), most)
+        check = balances if step.goal.operations == ("balance",) else verdicts
+        found = check(step.goal.query.split(), most)
         summary = " ".join(f"{text}." for text in found.sentences[:_SENTENCES])
         return Work(
             finding=Finding(

@@ -12,6 +12,7 @@ from orchestrator.chemistry.groups import functional_groups
 from orchestrator.chemistry.lines import to_inchi, to_selfies
 from orchestrator.chemistry.masses import atom_counts, masses
 from orchestrator.chemistry.pictures import MOST, draw
+from orchestrator.chemistry.reactions import balance
 from orchestrator.chemistry.similarity import FINGERPRINT, tanimoto, wording
 from orchestrator.chemistry.validity import check
 from orchestrator.state import Column, Picture, Quantity, Species, Table
@@ -85,6 +86,19 @@ def verdicts(texts: Sequence[str], max_atoms: int) -> Done:
         if verdict.position:
             done.rows.append((text, "position", str(verdict.position), "character", "RDKit"))
         done.sentences.append(verdict.sentence.rstrip("."))
+    return done
+
+
+def balances(reactions: Sequence[str], max_atoms: int) -> Done:
+    """Check reactions for balance; one that cannot be read is said to be so, and where."""
+    done = Done()
+    for reaction in reactions:
+        try:
+            said = balance(reaction, max_atoms).sentence
+        except InputError as error:
+            said = f"cannot be read: {error}"
+        done.rows.append((reaction, "balance", said, "", "atoms and charges counted"))
+        done.sentences.append(f"{reaction} {said}".rstrip("."))
     return done
 
 

@@ -1,4 +1,4 @@
-"""Requests to check SMILES, which need not be valid: they are checked, and not refused for being wrong."""
+"""Requests to check SMILES and reactions: these need not be right, and are not refused for being wrong."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ _QUOTED = re.compile(r"`([^`\s]+)`|\"([^\"\s]+)\"|“([^”\s]+)”|(?<!\w)'([^'
 _MEANT = re.compile(
     r"\(?(?=\S*(?:[A-Za-z\])][\[(=#]|\[|[+\-]\(|[cCnNoO]\d|[cCNOS]{3}))[A-Za-z0-9@+\-\[\]()=#$:/\\.%*]+"
 )
+_REACTION = re.compile(r"(?<![^\s'\"`(:])[^\s'\"`>]*>[^\s'\"`>]*>[^\s'\"`>?,;]*")
 _WORD = re.compile(r"[A-Za-z]*[a-z]{4,}[A-Za-z]*|[A-Za-z]+-[A-Za-z]+")
 
 
@@ -31,12 +32,24 @@ def read_smiles(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(meant))
 
 
-def plan_checking(asked: Asked, smiles: tuple[str, ...]) -> Plan:
-    """Give the plan of a request that wants nothing but SMILES to be checked."""
+def read_reactions(text: str) -> tuple[str, ...]:
+    """Give the reaction SMILES of a request that wants their balance; empty: it asks for no such thing."""
+    if not re.search(r"\bbalanced?\b|\bstoichiometr", text, re.IGNORECASE):
+        return ()
+    return tuple(dict.fromkeys(match[0].rstrip(".") for match in _REACTION.finditer(text)))
+
+
+def plan_checking(asked: Asked, smiles: tuple[str, ...], operation: str = "validity") -> Plan:
+    """Give the plan of a request that wants nothing but SMILES (``balance``: reactions) to be checked."""
     words = " and ".join(smiles) if len(smiles) <= 2 else f"{len(smiles)} SMILES"
-    goal = Goal(operations=("validity",), query=" ".join(smiles))
+    goal = Goal(operations=(operation,), query=" ".join(smiles))
     steps = (
-        Step(number=1, agent="chemistry_agent", description=f"Check whether {words} is valid"[:200], goal=goal),
+        Step(
+            number=1,
+            agent="chemistry_agent",
+            description=f"Check whether {words} is {'valid' if operation == 'validity' else 'balanced'}"[:200],
+            goal=goal,
+        ),
         Step(number=2, agent=SUMMARY, description="Write the report", depends_on=(1,)),
     )
     title = " ".join(asked.text.split())

@@ -10,7 +10,7 @@ from orchestrator.chemistry.validity import check
 from orchestrator.planning.analysis import OFFER as ANALYSES
 from orchestrator.planning.analysis import plan_analysis, read_wish
 from orchestrator.planning.asked import Asked
-from orchestrator.planning.chemistry import plan_checking, read_smiles
+from orchestrator.planning.chemistry import plan_checking, read_reactions, read_smiles
 from orchestrator.planning.design import plan_design
 from orchestrator.planning.dynamics import plan_dynamics
 from orchestrator.planning.literature import plan_literature
@@ -83,6 +83,8 @@ def _quantum(asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
 
 
 def _chemistry(asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
+    if reactions := read_reactions(asked.text):
+        return plan_checking(asked, reactions, "balance"), ()
     # What shall be checked need not be valid, which the reading of molecules would refuse.
     smiles = read_smiles(asked.text)
     if smiles and not all(check(one, asked.max_atoms).valid for one in smiles):

@@ -116,3 +116,9 @@ def test_a_wrong_smiles_is_explained_with_its_place(workspace: Path) -> None:
     assert work.finding is not None
     assert "a charge stands outside brackets at character 3 ('+')" in work.finding.summary
     assert values(work)["CN+(C)C1=CC=CC=C1", "position"] == "3"
+
+
+def test_a_reaction_is_told_what_it_lacks(workspace: Path) -> None:
+    work = Walk("Is CCO.O>>CC=O balanced?", workspace).begin(1)
+    assert work.finding is not None
+    assert "the products lack 4 H, 1 O" in work.finding.summary

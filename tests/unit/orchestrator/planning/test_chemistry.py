@@ -75,3 +75,18 @@ def test_similarity_of_one_molecule_is_refused() -> None:
 def test_what_nothing_computes_is_still_refused() -> None:
     with pytest.raises(Abstained, match="solubility and CAS numbers"):
         make_plan("CAS number of TMA")
+
+
+@pytest.mark.parametrize(
+    ("text", "reaction"),
+    [
+        ("Is CCO.O>>CC=O balanced?", "CCO.O>>CC=O"),
+        ("is the reaction CN(C)C.CI>>C[N+](C)(C)C.[I-] balanced?", "CN(C)C.CI>>C[N+](C)(C)C.[I-]"),
+        ("Check whether the reaction 'CC>O>C' is balanced.", "CC>O>C"),
+    ],
+)
+def test_reactions_are_checked_for_balance(text: str, reaction: str) -> None:
+    _, plan, species = make_plan(text)
+    assert plan.steps[0].goal.operations == ("balance",)
+    assert plan.steps[0].goal.query == reaction
+    assert species == ()
