@@ -13,7 +13,6 @@ import asyncio
 import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -148,7 +147,7 @@ class Supervisor:
 
     async def gate(self, state: RunState) -> Update:
         """Ask for the approvals that the run has come to; each names exactly what would be done, and its cost."""
-        now = await self._now()
+        now = await self.store.now()
         before = state
         offered = frozenset((await self.store.run(listing.declared())).keys())
         for kind, digest, behind in gates.wanted(state, self.settings):
@@ -214,7 +213,7 @@ class Supervisor:
         if not entries and not done:
             asked = [gate.id for gate in gates.open_gates(state)] + [q.id for q in people.open_questions(state)]
             interrupt({"batches": awaited, "people": asked})
-        heard = people.hear(state, entries, await self._now())
+        heard = people.hear(state, entries, await self.store.now())
         plan, history = heard.plan, heard.history[len(state.history) :]
         for step, batch in waiting:
             if batch.batch_id in done:
@@ -334,11 +333,6 @@ class Supervisor:
             offered=offered,
             settings=self.settings,
         )
-
-    async def _now(self) -> datetime:
-        """Give the Redis server's time, which no host's clock can set."""
-        seconds, microseconds = await self.store.client.time()
-        return datetime.fromtimestamp(seconds + microseconds / 1e6, UTC)
 
     @staticmethod
     def _ask(state: RunState, question: Question, **changes: Any) -> Update:

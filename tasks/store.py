@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any, TypeVar, cast
 
 import redis
@@ -92,6 +93,11 @@ class AsyncStore:
 
     def __init__(self, client: redis.asyncio.Redis, settings: Settings, publish: Publish | None = None) -> None:
         self.client, self.settings, self.publish = client, settings, publish
+
+    async def now(self) -> datetime:
+        """Give the Redis server's time, which no host's clock can set."""
+        seconds, microseconds = await self.client.time()
+        return datetime.fromtimestamp(seconds + microseconds / 1e6, UTC)
 
     async def run(self, what: Call[T]) -> T:
         """Run a script; as ``Store.run``."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
 from fastapi import APIRouter
@@ -95,7 +94,7 @@ async def retry(run_id: Id, body: Retry, api: Context) -> dict[str, Any]:
 @router.post("/{run_id}/verdict")
 async def verdict(run_id: Id, body: Verdict, api: Context) -> dict[str, str]:
     """Decide a gate; repeating it changes nothing, and a gate is decided once."""
-    gate = decidable(await _view(run_id, api), body, await _now(api))
+    gate = decidable(await _view(run_id, api), body, await api.store.now())
     entry = InboxEntry(
         id=f"gate:{run_id}:{gate.id}",
         kind=body.verdict,
@@ -126,11 +125,6 @@ def check_options(options: Options) -> None:
     if options.agent and options.agents and options.agent not in options.agents:
         remedy = f"It may use {', '.join(options.agents)}."
         raise InputError("agent", options.agent, "is not among the agents that this run may use", remedy)
-
-
-async def _now(api: Api) -> datetime:
-    seconds, microseconds = await api.store.client.time()
-    return datetime.fromtimestamp(seconds + microseconds / 1e6, UTC)
 
 
 async def _view(run_id: str, api: Api) -> RunState:

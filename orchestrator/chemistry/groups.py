@@ -1,9 +1,8 @@
 """Functional groups of a molecule, by SMARTS patterns.
 
-The patterns follow the IUPAC Gold Book's definitions of the classes (doi:10.1351/goldbook); the notation is that of the
-Daylight SMARTS theory manual. An atom of a more special group is not counted again in a plainer one: the OH of a
-carboxylic acid is no alcohol, the N of an amide no amine. A ring such as piperidinium
-is named besides the quaternary ammonium that it holds.
+The patterns are ours, in the notation of the Daylight SMARTS theory manual; for the classes see the IUPAC Gold Book. An
+atom of a more special group is not counted again in a plainer one: the OH of a carboxylic acid is no alcohol, the N of
+an amide no amine. A ring such as piperidinium is named besides the quaternary ammonium that it holds.
 """
 
 from __future__ import annotations

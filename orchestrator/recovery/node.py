@@ -37,7 +37,6 @@ from orchestrator.recovery.validate import Repaired, validate
 from orchestrator.state import Dispatched, RunState, Step, StepStatus
 from tasks import listing, memory
 from tasks.faults import fault_point
-from tasks.listing import Page
 from tasks.memory import EpisodeStatus
 from tasks.records import JobRecord, JobState
 from tasks.settings import Settings
@@ -66,14 +65,10 @@ async def read_rounds(store: AsyncStore, step: Step) -> tuple[Round, ...]:
 
 
 async def _records(store: AsyncStore, batch: str) -> tuple[JobRecord, ...]:
-    records: list[JobRecord] = []
-    cursor = ""
-    while True:
-        page: Page[JobRecord] = await store.run(listing.jobs(batch=batch, cursor=cursor, count=200))
-        records.extend(page.rows)
-        cursor = page.cursor
-        if not cursor:
-            return tuple(sorted(records, key=lambda record: record.batch_index))
+    whole = listing.WholeBatch(batch)
+    while call := whole.following():
+        whole.take(await store.run(call))
+    return tuple(whole.records)
 
 
 @dataclass(frozen=True, kw_only=True)
