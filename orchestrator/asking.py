@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
 
@@ -112,3 +113,8 @@ class Gate(Part):
     def open(self) -> bool:
         """Whether it waits for a person."""
         return self.status is GateStatus.OPEN
+
+
+def next_number(asked: Sequence[Gate | Question]) -> int:
+    """Give the number of what is asked next: above all there are, since a run taken up again has lost some."""
+    return max((int(one.id.rpartition("-")[2]) for one in asked), default=0) + 1

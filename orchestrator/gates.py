@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from orchestrator import steps
-from orchestrator.asking import Gate, GateKind, GateStatus, Pipeline
+from orchestrator.asking import Gate, GateKind, GateStatus, Pipeline, next_number
 from orchestrator.people import FEEDBACK
 from orchestrator.state import SUMMARY, Dispatched, RunState, Step, StepStatus
 from tasks.settings import Settings
@@ -122,7 +122,7 @@ def open_gate(
 ) -> RunState:
     """Give the state with a gate opened, and with an older one for another hash of the same kind closed."""
     gate = Gate(
-        id=f"{kind.value}-{len(state.gates) + 1}",
+        id=f"{kind.value}-{next_number(state.gates)}",
         kind=kind,
         hash=digest,
         text=text,

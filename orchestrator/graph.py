@@ -25,7 +25,7 @@ from orchestrator import gates, people, steps
 from orchestrator.agents.base import Agent, Context, JobResult, Work
 from orchestrator.agents.summary import answer_text
 from orchestrator.apart import Apart
-from orchestrator.asking import GateKind, Pipeline, Question
+from orchestrator.asking import GateKind, Pipeline, Question, next_number
 from orchestrator.dispatch import dispatch
 from orchestrator.edges import edges_of, nodes_of
 from orchestrator.gate_texts import cost_text, plan_text, review_text
@@ -137,7 +137,7 @@ class Supervisor:
             )
         except InputError as error:
             question = Question(
-                id=f"{people.FEEDBACK}{len(state.questions) + 1}",
+                id=f"{people.FEEDBACK}{next_number(state.questions)}",
                 text=f"{error}\nWhat is to be changed?",
                 closed=False,
             )

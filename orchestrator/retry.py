@@ -39,6 +39,8 @@ def taken_up_again(
             "species": tuple(as_before(one, kept, redone) for one in ended.species),
             "gates": tuple(gate for gate in ended.gates if gate.status is GateStatus.APPROVED),
             "questions": tuple(question for question in ended.questions if not question.open),
+            # What was tried in vain may work now: whoever takes a run up again has changed something.
+            "recoveries": tuple(one for one in ended.recoveries if one.step not in redone),
             "history": [*ended.history, f"takes up {ended.run_id or 'a run that had not begun'}"],
             "answer": "",
             "report": None,

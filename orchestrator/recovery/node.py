@@ -15,7 +15,7 @@ import structlog
 from orchestrator import steps
 from orchestrator.agents.base import Work
 from orchestrator.apart import Apart
-from orchestrator.asking import Pipeline, Question
+from orchestrator.asking import Pipeline, Question, next_number
 from orchestrator.planning.cost import estimate
 from orchestrator.recovery import episodes, policy
 from orchestrator.recovery.actions import Means
@@ -250,7 +250,7 @@ class Recoverer:
         for event in events:
             left += await self.apart.run(remaining, event, tried_for(event, mine), means)
         executed = [r for r in mine if r.round]
-        number = len(state.questions) + 1
+        number = next_number(state.questions)
         asked = question(number, step, events, executed, list(dict.fromkeys(left)), len(merged(rounds)))
         escalated = last.model_copy(update={"status": RecoveryStatus.ESCALATED, "question": asked.id})
         line = f"{asked.id} is asked: {asked.text.splitlines()[0]}"

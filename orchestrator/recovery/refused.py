@@ -12,7 +12,7 @@ from pathlib import Path
 
 from orchestrator.agents.base import Work
 from orchestrator.apart import Apart
-from orchestrator.asking import Candidate, Pipeline, Question
+from orchestrator.asking import Candidate, Pipeline, Question, next_number
 from orchestrator.chemistry.geometry import embed
 from orchestrator.recovery import episodes
 from orchestrator.recovery.ask import AGAIN, GIVE_UP
@@ -88,7 +88,7 @@ class RefusedSteps:
         last = _recovery(step, event, Action.ASK, RecoveryStatus.EXHAUSTED)
         if state.options.pipeline is Pipeline.SHORT or self.settings.recovery == "shadow":
             return _left(_with(state, last, f"step {step.number}: nothing that recovery may do is left"), step)
-        asked = _question(len(state.questions) + 1, step)
+        asked = _question(next_number(state.questions), step)
         last = last.model_copy(update={"status": RecoveryStatus.ESCALATED, "question": asked.id})
         state = state.model_copy(update={"questions": (*state.questions, asked)})
         return _with(state, last, f"{asked.id} is asked: {asked.text.splitlines()[0]}")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from orchestrator.asking import GateKind, GateStatus, Pipeline, Question
+from orchestrator.asking import GateKind, GateStatus, Pipeline, Question, next_number
+from orchestrator.recovery.record import Action, Recovery
 from orchestrator.retry import taken_up_again
 from orchestrator.state import RunState, StepStatus
 from tests.unit.orchestrator.states import approved, artifact, batch, finding, gate, run_state, with_steps
@@ -35,10 +36,25 @@ def test_done_steps_stay_and_the_others_and_what_needs_them_are_pending() -> Non
 def test_approvals_and_answers_stay_and_what_was_open_or_refused_is_asked_anew() -> None:
     ended = approved(run_state(), GateKind.PLAN, "h")
     refused = gate(GateKind.REVIEW, "r", status=GateStatus.REJECTED)
-    questions = (Question(id="q1", text="?", answer="yes"), Question(id="q2", text="?"))
+    questions = (Question(id="route-1", text="?", answer="yes"), Question(id="recovery-2", text="?"))
     state = again(ended.model_copy(update={"gates": (*ended.gates, refused), "questions": questions}))
     assert [g.hash for g in state.gates] == ["h"]
-    assert [q.id for q in state.questions] == ["q1"]
+    assert [q.id for q in state.questions] == ["route-1"]
+
+
+def test_what_is_asked_next_has_an_id_that_nothing_kept_has() -> None:
+    kept = gate(GateKind.COST, "c", id="cost-3", status=GateStatus.APPROVED)
+    refused = gate(GateKind.COST, "d", id="cost-2", status=GateStatus.REJECTED)
+    answered, unanswered = Question(id="recovery-2", text="?", answer="skip"), Question(id="route-1", text="?")
+    state = again(run_state().model_copy(update={"gates": (refused, kept), "questions": (unanswered, answered)}))
+    assert ([g.id for g in state.gates], next_number(state.gates)) == (["cost-3"], 4)
+    assert ([q.id for q in state.questions], next_number(state.questions)) == (["recovery-2"], 3)
+
+
+def test_recoveries_of_what_is_done_anew_do_not_count_any_more() -> None:
+    ended = with_steps(run_state(), (1, 2), status=StepStatus.DONE)
+    tried = tuple(Recovery(step=number, signature="s", action=Action.RESOURCES) for number in (2, 3))
+    assert [one.step for one in again(ended.model_copy(update={"recoveries": tried})).recoveries] == [2]
 
 
 def test_a_molecule_that_a_failed_step_gave_up_takes_part_again_at_its_earlier_geometry() -> None:
