@@ -7,7 +7,7 @@ same: an episode's id follows from run, step and round, and its verdict from job
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import structlog
@@ -16,7 +16,7 @@ from orchestrator import steps
 from orchestrator.agents.base import Work
 from orchestrator.apart import Apart
 from orchestrator.asking import Pipeline, Question, next_number
-from orchestrator.planning.cost import estimate
+from orchestrator.pricing import priced
 from orchestrator.recovery import episodes, policy
 from orchestrator.recovery.actions import Means
 from orchestrator.recovery.ask import GIVE_UP, question
@@ -118,6 +118,7 @@ class Recoverer:
                 if record.retry_of in before and _is_for(recovery, before[record.retry_of], step)
             ]
             verdict = await self.apart.run(validate, recovery.action, jobs)
+            fault_point("recovery_validated")
             status = RecoveryStatus.REPAIRED if verdict.passed else RecoveryStatus.FAILED
             after = recovery.model_copy(
                 update={
@@ -192,7 +193,7 @@ class Recoverer:
             steps.Restart(retry_of=root, checkpoint=change.checkpoint, checkpoint_before=change.checkpoint_before)
             for root, change in changes
         ]
-        work = await self.apart.run(_priced, Work(specs=tuple(change.spec for _, change in changes)))
+        work = await self.apart.run(priced, Work(specs=tuple(change.spec for _, change in changes)))
         batch = steps.freeze(
             step,
             work,
@@ -255,12 +256,6 @@ class Recoverer:
         escalated = last.model_copy(update={"status": RecoveryStatus.ESCALATED, "question": asked.id})
         line = f"{asked.id} is asked: {asked.text.splitlines()[0]}"
         return _added(state.model_copy(update={"questions": (*state.questions, asked)}), escalated, line)
-
-
-def _priced(work: Work) -> Work:
-    costs = [estimate(spec).core_seconds for spec in work.specs]
-    known = [cost for cost in costs if cost is not None]
-    return replace(work, core_seconds=round(sum(known), 2) if len(known) == len(costs) else None)
 
 
 def _of(state: RunState, step: Step) -> list[Recovery]:
