@@ -241,6 +241,8 @@ class Dispatched(Part):
     interpreted: bool = False
     #: of a repair: the batch whose failed jobs its jobs are made in place of
     repairs: str = ""
+    #: of a repair: its jobs only make the structures that those of the next batch begin from
+    prepares: bool = False
     trouble: Trouble = ""
 
 
