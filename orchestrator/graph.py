@@ -37,7 +37,9 @@ from orchestrator.planning.preview import preview_plan
 from orchestrator.pricing import priced, priced_jobs
 from orchestrator.recovery import classify
 from orchestrator.recovery.ask import with_recoveries
-from orchestrator.recovery.node import Recoverer, is_trouble, pending, read_rounds
+from orchestrator.recovery.node import Recoverer, is_trouble, pending
+from orchestrator.recovery.reading import read_rounds
+from orchestrator.recovery.refused import lost_structures
 from orchestrator.state import SUMMARY, Decision, RunState, Step, StepStatus, checked, molecules_of
 from orchestrator.stream.telling import telling
 from tasks import listing, runs
@@ -181,7 +183,10 @@ class Supervisor:
                 )
                 context = replace(context, prose=prose.text, prose_note=prose.line)
                 state = state.model_copy(update={"usage": prose.usage, "history": [*state.history, prose.line]})
-            works[step.number] = await self.apart.run(_plan_jobs, self.agents[step.agent], step, context)
+            work = await self.apart.run(_plan_jobs, self.agents[step.agent], step, context)
+            if self.settings.recovery == "active" and (lost := lost_structures(state, step, work)):
+                work = Work(error=lost)  # before molecules are left out, recovery looks whether it can have them back
+            works[step.number] = work
         update = self._apply(state, works)
         told = [*state.history[before:], *update["history"]]
         return self._with_plan_file(state, {**update, **checked(usage=state.usage, history=told)})

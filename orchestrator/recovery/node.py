@@ -27,9 +27,9 @@ from orchestrator.recovery.classify import (
     classify,
     failed_jobs,
     merged,
-    newest_round,
     own_rounds,
 )
+from orchestrator.recovery.reading import read_rounds
 from orchestrator.recovery.record import KEPT_JOBS, Action, Recovery, RecoveryStatus
 from orchestrator.recovery.refused import Begin, RefusedSteps
 from orchestrator.recovery.select import Choice, Proposal, choose, diagnose, remaining, tried_for
@@ -58,18 +58,6 @@ def is_trouble(batch: Dispatched, records: Sequence[JobRecord], settings: Settin
     if settings.recovery == "off" or batch.trouble == "settled":
         return False
     return bool(batch.repairs) or any(record.state is JobState.FAILED for record in records)
-
-
-async def read_rounds(store: AsyncStore, step: Step) -> tuple[Round, ...]:
-    """Read the newest round of a step and what was made to repair it."""
-    return tuple([Round(batch=b, records=await _records(store, b.batch_id)) for b in newest_round(step)])
-
-
-async def _records(store: AsyncStore, batch: str) -> tuple[JobRecord, ...]:
-    whole = listing.WholeBatch(batch)
-    while call := whole.following():
-        whole.take(await store.run(call))
-    return tuple(whole.records)
 
 
 @dataclass(frozen=True, kw_only=True)
