@@ -66,6 +66,9 @@ class QuantumAgent(Agent):
         for one, slug in zip(context.species, slugs(context.species), strict=True):
             job = by_smiles.get(one.smiles)
             if one.error or job is None:
+                # What earlier steps have left out they have said themselves.
+                mine = one.error.removeprefix(f"step {step.number}: ")
+                notes += [f"{one.name} failed: {mine}"] if mine != one.error else []
                 species.append(one if one.error else one.model_copy(update={"error": "was not computed"}))
             elif job.state != "SUCCEEDED" or not isinstance(job.result, QuantumResult):
                 reason = job.reason
