@@ -122,6 +122,8 @@ class Settings(BaseSettings):
     embeddings_folder: Path | None = None
     #: Qdrant server that keeps the library instead of Redis; needs embeddings
     qdrant_url: str = ""
+    #: its API key, if it asks for one
+    qdrant_key: SecretStr = SecretStr("")
     log_level: str = "INFO"
 
     @model_validator(mode="after")

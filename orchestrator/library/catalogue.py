@@ -157,7 +157,8 @@ def open_library(settings: Settings) -> Library:
             )
         from orchestrator.library.qdrant_store import QdrantStore, connect_qdrant
 
-        return Library(QdrantStore(connect_qdrant(settings.qdrant_url), embedder, settings))
+        qdrant = connect_qdrant(settings.qdrant_url, settings.qdrant_key.get_secret_value())
+        return Library(QdrantStore(qdrant, embedder, settings))
     client = connect(settings)
     if embedder is None:
         from orchestrator.library.redis_store import RedisStore
