@@ -250,7 +250,13 @@ def _read_pdf(path: Path, name: str) -> tuple[tuple[str, ...], _Facts]:
         if len(reader.pages) > _MOST_PAGES:
             problem = f"has {len(reader.pages)} pages"
             raise InputError("file", name, problem, f"At most {_MOST_PAGES} are taken: split it.")
-        pages = tuple(_joined(clean(page.extract_text())) for page in reader.pages)
+        pages, length = [], 0
+        for page in reader.pages:
+            text = page.extract_text()
+            # Before anything else is done with it: a page may show the same text a thousand times.
+            if (length := length + len(text)) > MOST_CHARACTERS:
+                raise _too_long(name, length, "characters or more")
+            pages.append(_joined(clean(text)))
         meta = reader.metadata
         title, author = (str(meta.title or ""), str(meta.author or "")) if meta else ("", "")
         doi = " ".join(str(meta.get(key, "")) for key in ("/doi", "/DOI", "/Subject", "/Keywords")) if meta else ""
@@ -266,7 +272,7 @@ def _read_pdf(path: Path, name: str) -> tuple[tuple[str, ...], _Facts]:
         ) from None
     facts = _Facts(title="" if _NO_TITLE.search(title) else _shown(title), doi=doi)
     facts.authors = _names(author) if author.strip() else ()
-    return pages, facts
+    return tuple(pages), facts
 
 
 def _joined(text: str) -> str:
