@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import time
 import zlib
@@ -188,18 +187,8 @@ def test_a_text_that_is_too_long_is_told_and_not_read(
     with pytest.raises(InputError, match="holds 101 characters"):
         library.add(path, path.name)
     many = write_pdf(tmp_path / "many.pdf", [GOOD] * 9)
-    with pytest.raises(InputError, match="holds 1.. characters or more"):
+    with pytest.raises(InputError, match=r"holds 1\d\d characters or more"):
         library.add(many, many.name)
-
-
-def test_a_file_that_may_not_be_read_is_an_error_of_its_own(library: Library, tmp_path: Path) -> None:
-    path = tmp_path / "closed.txt"
-    path.write_text(GOOD)
-    path.chmod(0)
-    if os.access(path, os.R_OK):
-        pytest.skip("this user may read everything")
-    with pytest.raises(PermissionError):
-        library.add(path, path.name)
 
 
 LATEX = r"""
