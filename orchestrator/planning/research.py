@@ -20,6 +20,14 @@ _COURTESY = re.compile(
     r"|\s*[,.])",
     re.IGNORECASE,
 )
+#: what only says that the web is asked
+_FRAME = re.compile(
+    r"^(?:(?:search|look(?:\s+(?:up|in|on|through))?|check|browse|scan|consult|use)\s+(?:the\s+)?"
+    r"(?:web|internet|net)(?:\s+(?:for|about|on|to\s+(?:find|see)(?:\s+out)?))?|(?:do|run|make)\s+an?\s+(?:web|internet|online)\s+"
+    r"search\s+(?:for|on|about)|(?:google|search\s+online\s+for|look\s+up\s+online))\b[\s,:]*",
+    re.IGNORECASE,
+)
+_PLACE = re.compile(r"\s+(?:(?:on|from|in)\s+the\s+(?:web|internet)|online)(?=\W*$)", re.IGNORECASE)
 _DOES = {
     "rag_agent": "Search the documents for",
     "web_search_agent": "Search the web for",
@@ -27,7 +35,7 @@ _DOES = {
 
 
 def read_query(text: str) -> str:
-    """Give what is looked for: the request without its politeness.
+    """Give what is looked for: the request without its politeness, and without what only names the web.
 
     Raises
     ------
@@ -36,6 +44,8 @@ def read_query(text: str) -> str:
     """
     query = " ".join(without_manners(text).split())
     query = _COURTESY.sub("", _POLITE.sub("", query)).strip(" ,;")
+    shorter = _PLACE.sub("", _FRAME.sub("", query)).strip(" ,;")
+    query = shorter if re.search(r"\w{2}", shorter) else query
     if not re.search(r"\w{2}", query):
         remedy = 'Ask for example "What does the literature say about the alkaline stability of piperidinium?".'
         raise InputError("request", text, "does not say what to look for", remedy)
