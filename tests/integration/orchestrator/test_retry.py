@@ -98,3 +98,22 @@ def _record(store: Store, run: str) -> RunRecord:
     record = store.run(listing.run(run))
     assert record
     return record
+
+
+async def test_a_retry_that_never_began_is_taken_up_with_what_the_run_before_it_had_done(
+    settings: Settings, submitting: Store, start_worker: StartWorker
+) -> None:
+    start_worker()
+    create(submitting, COUNT)
+    async with holding(settings, agents={**COUNTING, CountingSummary.name: Raising()}) as holder:
+        await run_in(holder.store, "r1", "FAILED")
+    for run, before in (("r2", "r1"), ("r3", "r2")):
+        submitting.run(runs.create(run, "ana", COUNT, options=OPTIONS, retry_of=before))
+        if run == "r2":  # ended before anybody had claimed it
+            submitting.run(runs.post(run, InboxEntry(id="cancel:r2", kind="cancel")))
+            async with holding(settings) as holder:
+                await run_in(holder.store, run, "CANCELLED")
+    async with holding(settings) as holder:
+        record = await run_in(holder.store, "r3", "SUCCEEDED", "FAILED")
+    assert (record.state, record.answer) == ("SUCCEEDED", "2 SUCCEEDED")
+    assert [batch.id for batch in submitting.run(listing.batches(owner="ana", count=10)).rows] == ["r1-s1-r1"]
