@@ -212,6 +212,7 @@ async def test_an_optimisation_that_fails_at_its_start_is_begun_anew_at_one_that
     assert "relaxed with GFN2-xTB first), and may be another conformer" in record.answer
 
 
+@pytest.mark.slow
 async def test_killed_at_each_moment_of_a_repair_in_two_stages_it_does_each_stage_once(
     settings: Settings, submitting: Store, start_orchestrator: Callable[..., RunningOrchestrator]
 ) -> None:
