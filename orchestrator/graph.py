@@ -161,7 +161,8 @@ class Supervisor:
             elif kind is GateKind.COST:
                 batch = state.plan.step(behind[0]).batches[-1]
                 jobs = await self.apart.run(priced_jobs, batch.manifest, self.settings.workspace)
-                text, seconds = cost_text(state.plan.step(behind[0]), jobs), batch.core_seconds
+                limit = self.settings.approval_core_hours
+                text, seconds = cost_text(state.plan.step(behind[0]), jobs, limit), batch.core_seconds
             else:
                 text, seconds = review_text(state), None
             state = gates.open_gate(

