@@ -42,7 +42,7 @@ async def test_a_document_is_added_once_listed_asked_and_removed(client: httpx.A
     [
         ("a.molden", MOLDEN, "is of a kind that the library does not read"),
         ("a.pdf", b"%PDF-1.4 nonsense", "is no PDF that can be read"),
-        ("a.txt", b"\xff\xfe", "is not UTF-8 text"),
+        ("a.txt", b"\xff\xfd", "is not UTF-8 text"),
         ("a.txt", b"", "is empty"),
     ],
 )

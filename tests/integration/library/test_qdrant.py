@@ -142,4 +142,4 @@ def test_a_server_that_is_too_old_is_told(
 
 def test_a_url_that_is_none_is_the_settings_fault(tmp_path: Path, embeddings_url: str) -> None:
     with QdrantOverHttp() as server, pytest.raises(ConfigurationError, match="SIMRELAY_QDRANT_URL"):
-        opened(tmp_path, server, embeddings_url, qdrant_url="ftp://host")
+        opened(tmp_path, server, embeddings_url, qdrant_url="http://host:none")
