@@ -96,11 +96,12 @@ class Answer(Part):
             shown = "; ".join(f"[{one.number}] {one.reference}, p. {one.page}" for one in self.nearest)
             hint = f" Passages that share a word with it, and may be about something else: {shown}." if shown else ""
             return f"Nothing found on this in the {among} of the library.{hint}"
-        near = "" if self.worded else " No passage holds its words; these are nearest in meaning:"
         # What a document says cannot end its own quotation.
         inner = str.maketrans("“”", "‘’")
         quoted = " ".join(f"“{quote.text.translate(inner)}” [{quote.source}]" for quote in self.quotes)
-        return f"Found in the library ({among} searched):{near} {quoted}"
+        if not self.worded:
+            return f"No passage holds its words ({among} of the library searched); nearest in meaning: {quoted}"
+        return f"Found in the library ({among} searched): {quoted}"
 
 
 def compose(
