@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
 from typing import Any, TypeVar
 
 from orchestrator import checking
@@ -12,6 +13,7 @@ from orchestrator.apart import Apart
 from orchestrator.asking import Options
 from orchestrator.checking import Checked, Offer
 from orchestrator.inputs import earlier_job, resolve_inputs
+from orchestrator.library import Added, calls
 from orchestrator.planning.asked import Asked
 from orchestrator.problems import BadInput, Problem
 from orchestrator.stateless import Taken, Turn, take_turn
@@ -38,6 +40,7 @@ class Intake:
 
     def __init__(self, settings: Settings, store: AsyncStore, apart: Apart) -> None:
         self.settings, self.store, self._apart = settings, store, apart
+        self._adding = asyncio.Semaphore(1)
 
     async def run(self, what: Callable[..., T], *arguments: object) -> T:
         """Run a function of a module in one of the processes.
@@ -51,6 +54,17 @@ class Intake:
             return await self._apart.run(what, *arguments)
         except BrokenProcessPool as error:
             raise Refused("the process that worked on this died; is the host out of memory?") from error
+
+    async def add_document(self, path: Path, name: str, kept_at: str) -> Added:
+        """Add a file to the library, one after the other: reading may take minutes, and others wait for the processes.
+
+        Raises
+        ------
+        InputError
+            If it cannot be read.
+        """
+        async with self._adding:
+            return await self.run(calls.add, self.settings, path, name, kept_at)
 
     async def offer(self, *, wait_for_worker: bool) -> Offer:
         """Read what workers have ever declared."""

@@ -12,12 +12,21 @@ from typing import Any, Self
 
 @dataclass(frozen=True)
 class Raw:
-    """One answer as it goes over the wire; slow: it does not come before the server is closed."""
+    """One answer as it goes over the wire.
+
+    Attributes
+    ----------
+    slow
+        It does not come before the server is closed.
+    drip_seconds
+        How long each byte of the body lets wait for it.
+    """
 
     body: bytes = b""
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     slow: bool = False
+    drip_seconds: float = 0.0
 
 
 @dataclass
@@ -78,7 +87,12 @@ class ScriptedServer:
                 for name, value in ours.items():
                     self.send_header(name, value)
                 self.end_headers()
-                self.wfile.write(raw.body)
+                if not raw.drip_seconds:
+                    self.wfile.write(raw.body)
+                for byte in raw.body if raw.drip_seconds else b"":
+                    if outer._closing.wait(raw.drip_seconds):
+                        return
+                    self.wfile.write(bytes([byte]))
 
             def log_message(self, *_: object) -> None:
                 pass
