@@ -119,7 +119,7 @@ class Goal(Part):
     pressure_pascal: float | None = None
     engine: str = "auto"
     compare: bool = False
-    #: number of the step whose optimised geometry is used; None: the structure that the chemistry step made
+    #: number of the step whose optimised geometry is used, also in a box; None: that of the chemistry step
     geometry_step: int | None = None
     #: the whole level of theory as a paper writes it: ``B3LYP/def2-SVP//GFN2-xTB``
     protocol: str = ""
@@ -180,12 +180,16 @@ class Picture(Part):
 
 
 class Produced(Part):
-    """What one job left of one molecule, for the steps after it."""
+    """What a step left of one molecule, for the steps after it."""
 
     smiles: str
-    job_id: str
+    #: empty: no job was needed
+    job_id: str = ""
     level: str = ""
     artifacts: tuple[Artifact, ...] = ()
+    #: the structure that the step made of it, in the run's folder, and how; None: it made none
+    geometry: Artifact | None = None
+    geometry_level: str = ""
 
 
 class Finding(Part):

@@ -29,11 +29,19 @@ Kelvin = Annotated[float, BeforeValidator(units.kelvin)]
 
 
 class Cation(Frozen):
-    """A kind of cation and how many of it there are."""
+    """A kind of cation and how many of it there are.
+
+    Attributes
+    ----------
+    geometry
+        Name of an XYZ file in ``inputs``: the structure with which it is put into the box, its atoms in the order of
+        the canonical SMILES, the hydrogens after them. None: one is made from the SMILES.
+    """
 
     smiles: str = Field(min_length=1, max_length=2000)
     count: int = Field(ge=1, le=5000)
     name: str = Field(default="", max_length=120)
+    geometry: str | None = None
 
 
 class Solution(Frozen):
@@ -177,6 +185,7 @@ class DynamicsSpec(Job):
             raise InputError("system", None if self.system is None else "…", problem, remedy)
         if self.files:
             self._check_files(self.files)
+        self._check_geometries()
         self._check_times()
         self._check_window()
         edge = self.system.edge_nm if self.system else None
@@ -190,6 +199,13 @@ class DynamicsSpec(Job):
                 known = ", ".join(sorted(self.inputs)) or "none"
                 remedy = f"Name it in inputs, by its path in the workspace and its SHA-256 (inputs: {known})."
                 raise InputError(f"files.{field}", name, "is not among the inputs", remedy)
+
+    def _check_geometries(self) -> None:
+        for number, cation in enumerate(self.system.cations if self.system else ()):
+            if cation.geometry is not None and cation.geometry not in self.inputs:
+                remedy = "Name the XYZ file in inputs, by its path in the workspace and its SHA-256."
+                field = f"system.cations.{number}.geometry"
+                raise InputError(field, cation.geometry, "is not among the inputs", remedy)
 
     def _check_times(self) -> None:
         steps = self.frame_spacing_ps * 1000 / self.time_step_fs

@@ -6,11 +6,16 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from orchestrator.agents.base import Agent, Context, JobResult, Work
+from orchestrator.agents.qm import read_structure
 from orchestrator.agents.text import counted, listed
+from orchestrator.chemistry.geometry import broken_bonds
 from orchestrator.chemistry.solutions import core_seconds, count_atoms
+from orchestrator.handover import structure_for
+from orchestrator.inputs import input_file
 from orchestrator.planning.dynamics import read_dynamics
-from orchestrator.state import Column, Finding, Picture, Quantity, Step, Table
+from orchestrator.state import Column, Finding, Picture, Quantity, Species, Step, Table
 from tasks.dynamics import DynamicsSpec
+from tasks.errors import InputError
 from tasks.results import Diffusion, DynamicsResult, Measured
 from tasks.units import clock
 from tasks.workspace import intact, write_artifact
@@ -40,7 +45,10 @@ class DynamicsAgent(Agent):
 
     def plan_jobs(self, step: Step, context: Context) -> Work:
         """Give one exact spec for each box and temperature, all in one batch; before what is long, a trial run."""
-        specs = _specs(step, context)
+        try:
+            specs = _specs(step, context)
+        except InputError as error:
+            return Work(error=str(error))
         if sum(core_seconds(spec) or 0.0 for spec in specs) > TRIAL_FROM_CORE_SECONDS:
             return Work(specs=(trial_of(max(specs, key=lambda spec: count_atoms(spec) or 0)),))
         return Work(specs=specs)
@@ -70,7 +78,11 @@ class DynamicsAgent(Agent):
             table=_table(done),
             artifacts=tuple(a for one in results for a in one.artifacts),
             pictures=tuple(picture for picture in pictures if picture),
-            notes=(*dict.fromkeys(note for _, result, _ in done for note in result.caveats), *failed),
+            notes=(
+                *_structure_notes(step, context),
+                *dict.fromkeys(note for _, result, _ in done for note in result.caveats),
+                *failed,
+            ),
             values=tuple(value for one in done for value in _values(*one[:2])),
             level="; ".join(dict.fromkeys(f"{r.level}, {r.engine} {r.engine_version}".strip() for _, r, _ in done)),
             compute_seconds=round(sum(one.compute_seconds for one in results), 3),
@@ -94,7 +106,56 @@ class DynamicsAgent(Agent):
 
 def _specs(step: Step, context: Context) -> tuple[DynamicsSpec, ...]:
     found = context.species if step.goal.molecules_step is not None else ()
-    return read_dynamics(step.goal.query or context.request, species=found).specs
+    specs = read_dynamics(step.goal.query or context.request, species=found).specs
+    if step.goal.geometry_step is None:
+        return specs
+    return tuple(_with_structures(spec, step, context) for spec in specs)
+
+
+def _with_structures(spec: DynamicsSpec, step: Step, context: Context) -> DynamicsSpec:
+    """Give a spec whose cations begin at the structures that an earlier step optimised.
+
+    Raises
+    ------
+    InputError
+        If that step left none of a cation, or one that is no longer that molecule.
+    """
+    if spec.system is None:
+        return spec
+    inputs, cations = dict(spec.inputs), []
+    for number, cation in enumerate(spec.system.cations, 1):
+        one = _optimised(cation.smiles, cation.name, step, context)
+        text = read_structure(one, context.workspace)
+        if text is None or one.geometry is None or (broken := broken_bonds(one.smiles, text)):
+            why = f"is no longer this molecule: {listed(broken)}" if text else "is not there"
+            remedy = "Optimise it again from another structure, or simulate it without that."
+            raise InputError("structure", one.name, f"of step {step.goal.geometry_step} {why}", remedy)
+        name = f"cation-{number}.xyz"
+        inputs[name] = input_file(one.geometry)
+        cations.append(cation.model_copy(update={"geometry": name}))
+    system = spec.system.model_copy(update={"cations": tuple(cations)})
+    return spec.model_copy(update={"system": system, "inputs": inputs})
+
+
+def _optimised(smiles: str, name: str, step: Step, context: Context) -> Species:
+    source = step.goal.geometry_step
+    for one in context.species:
+        if one.smiles == smiles and not one.error:
+            return structure_for(one, step, context.findings)
+    why = next((one.error for one in context.species if one.smiles == smiles), "it is none of its molecules")
+    raise InputError("structure", name, f"was not made by step {source} ({why})", "Simulate it without that.")
+
+
+def _structure_notes(step: Step, context: Context) -> list[str]:
+    """Say where the molecules of the boxes come from, and what of that enters the force field."""
+    if step.goal.geometry_step is None:
+        return []
+    levels = {structure_for(one, step, context.findings).geometry_level for one in context.species if not one.error}
+    return [
+        f"The cations were put into the box at the structures of step {step.goal.geometry_step}"
+        f" ({listed(sorted(levels))}), and the minimisation went on from there. Their charges are those of AM1-BCC, for"
+        " which GAFF was made; charges of the quantum step are not used."
+    ]
 
 
 def trial_of(spec: DynamicsSpec) -> DynamicsSpec:

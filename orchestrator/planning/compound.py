@@ -14,7 +14,7 @@ from orchestrator.chemistry.names import find_names
 from orchestrator.inputs import named_job
 from orchestrator.planning.asked import Asked
 from orchestrator.planning.design import usual_candidate
-from orchestrator.planning.dynamics import plan_dynamics
+from orchestrator.planning.dynamics import at_structures, plan_dynamics
 from orchestrator.planning.levels import take_solvent
 from orchestrator.planning.molecules import Found, find_molecules, to_species
 from orchestrator.planning.planners import Abstained, plan_for
@@ -44,6 +44,7 @@ _FRAME = re.compile(
     re.IGNORECASE,
 )
 _BEST = re.compile(r"\b(?:best|top|first)\s+(\d+|two|three|four|five)\b", re.IGNORECASE)
+_COUNTED = re.compile(r"\b(\d+)\s+of\s+(?:it|them|these|those)\b", re.IGNORECASE)
 _IT = re.compile(r"\b(?:it|its|them|their|those|these)\b", re.IGNORECASE)
 
 
@@ -59,6 +60,8 @@ class _Part:
     candidates_of: int | None = None
     #: the parts whose results it goes on with
     after: tuple[int, ...] = ()
+    #: of a simulation: the quantum part whose optimised structures its box is built from
+    structures_of: int | None = None
     plan: Plan = field(default_factory=Plan)
 
 
@@ -127,7 +130,8 @@ def _linked(part: _Part, before: Sequence[_Part], asked: Asked) -> _Part:
     if named_job(part.text):
         return part
     if own := _molecules(part.text, part.agents[0]):
-        return replace(part, species=own, after=after)
+        linked = replace(part, species=own, after=after)
+        return _at_structures(linked, last, before[last]) if after else linked
     if DESIGN in part.agents:
         return replace(part, after=after)
     for number in range(last, -1, -1):
@@ -138,9 +142,31 @@ def _linked(part: _Part, before: Sequence[_Part], asked: Asked) -> _Part:
             if part.agents[0] in SOURCES:
                 speaks = bool(_IT.search(part.text))
                 return replace(part, text=f"{part.text} ({_names(source.species)})") if speaks else part
-            text = f"{part.text} of {_names(source.species)}"
-            return replace(part, text=text, species=source.species, after=after)
+            text = _named(part, source.species)
+            return _at_structures(replace(part, text=text, species=source.species, after=after), number, source)
     return replace(part, after=after)
+
+
+def _named(part: _Part, species: Sequence[Species]) -> str:
+    """Give the text of a part with the molecules that it speaks of."""
+    if DYNAMICS in part.agents and len(species) == 1 and _COUNTED.search(part.text):
+        return _COUNTED.sub(lambda match: f"{match[1]} {_names(species)}", part.text, count=1)
+    return f"{part.text} of {_names(species)}"
+
+
+def _at_structures(part: _Part, number: int, source: _Part) -> _Part:
+    """Let a simulation of molecules that were optimised before begin at what came out."""
+    optimised = _optimises(source.plan)
+    theirs = {one.smiles for one in source.species}
+    if DYNAMICS not in part.agents or not optimised or not {one.smiles for one in part.species} <= theirs:
+        return part
+    return replace(part, structures_of=number)
+
+
+def _optimises(plan: Plan) -> int | None:
+    """Give the last step of a plan that optimises geometries; None: it has none."""
+    found = [s.number for s in plan.steps if s.agent == QUANTUM and s.goal.task.startswith("optimisation")]
+    return found[-1] if found else None
 
 
 def _planner(part: _Part) -> str:
@@ -206,7 +232,7 @@ def _joined(asked: Asked, parts: Sequence[_Part]) -> tuple[Plan, tuple[Species, 
                 mapped[step.number] = 1
             else:
                 mapped[step.number] = len(steps) + 1
-                steps.append(_renumbered(step, part, mapped, numbers, species))
+                steps.append(_renumbered(step, parts, mapped, numbers, species))
         numbers.append(mapped)
     for i, part in enumerate(parts):
         steps = _after(steps, part, numbers, i, 1 if identified else 0)
@@ -230,8 +256,13 @@ def _prepares(step: Step, part: _Part) -> bool:
 
 
 def _renumbered(
-    step: Step, part: _Part, mapped: dict[int, int], numbers: Sequence[dict[int, int]], species: tuple[Species, ...]
+    step: Step,
+    parts: Sequence[_Part],
+    mapped: dict[int, int],
+    numbers: Sequence[dict[int, int]],
+    species: tuple[Species, ...],
 ) -> Step:
+    part = parts[len(numbers)]
     goal = step.goal
     changes: dict[str, object] = {}
     if goal.geometry_step is not None:
@@ -245,12 +276,18 @@ def _renumbered(
         changes["molecules_step"] = mapped[1]
     elif part.species and part.agents[0] not in SOURCES and part.species != species:
         changes["molecules"] = tuple(one.smiles for one in part.species)
+    description = re.sub(r"\bstep (\d+)", lambda m: f"step {mapped[int(m[1])]}", step.description)
     if step.agent == DYNAMICS:
         changes["query"] = part.text
+    if step.agent == DYNAMICS and part.structures_of is not None:
+        source = numbers[part.structures_of][_optimises(parts[part.structures_of].plan) or 0]
+        changes["geometry_step"] = source
+        depends |= {source}
+        description += at_structures(source)
     return step.model_copy(
         update={
             "number": mapped[step.number],
-            "description": re.sub(r"\bstep (\d+)", lambda m: f"step {mapped[int(m[1])]}", step.description),
+            "description": description,
             "depends_on": tuple(sorted(depends)),
             "goal": goal.model_copy(update=changes),
         }

@@ -10,7 +10,7 @@ from typing import Any
 
 from orchestrator.planning.conditions import take_conditions
 from orchestrator.planning.design import read_counts
-from orchestrator.planning.dynamics import plan_dynamics
+from orchestrator.planning.dynamics import at_structures, plan_dynamics
 from orchestrator.planning.dynamics_feedback import reworded
 from orchestrator.planning.levels import Level, is_tight_binding, read_level, take_solvent
 from orchestrator.planning.specs import spec_for
@@ -82,6 +82,8 @@ def _simulation(step: Step, species: tuple[Species, ...], request: str, feedback
         remedy = "Change its numbers only, or make a run of its own for other molecules."
         raise InputError("feedback", feedback, "names other molecules than the plan has", remedy)
     described = next(one.description for one in plan.steps if one.agent == "md_agent")
+    if step.goal.geometry_step is not None:
+        described += at_structures(step.goal.geometry_step)
     return step.model_copy(update={"goal": step.goal.model_copy(update={"query": query}), "description": described})
 
 

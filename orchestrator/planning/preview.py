@@ -100,7 +100,10 @@ def preview_plan(
             found = its or (_middle(plan),) if step.goal.molecules_step is not None else ()
             for simulation in read_dynamics(step.goal.query or request_text, max_atoms, found).specs:
                 cost = estimate(simulation)
-                jobs.append({"spec": dump_spec(simulation), "estimated_cost": _shown(cost)})
+                made: dict[str, Any] = {"spec": dump_spec(simulation)}
+                if step.goal.geometry_step is not None:
+                    made["geometry_from"] = f"step {step.goal.geometry_step}"
+                jobs.append({**made, "estimated_cost": _shown(cost)})
                 total += cost.core_seconds or 0.0
         if step.goal.analyses:
             jobs += [_analysis(step, name, offered) for name in [one.name for one in its] or [""]]

@@ -111,6 +111,7 @@ class Gromacs(Engine[DynamicsSpec]):
             "gmx": self.offer.command,
             "cache": str(load_settings().home / "cache" / "topologies"),
             "seed": spec.seed,
+            "inputs": str(bench.inputs or ""),
             "scale": bench.changed("box_scale", 1.0),
             "edge_may_grow": spec.npt_ps > 0 or spec.ensemble == "NPT",
         }

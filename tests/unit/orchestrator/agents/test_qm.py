@@ -97,7 +97,7 @@ def test_a_cancelled_or_missing_job_is_said(workspace: Path) -> None:
     cancelled = failure(first)
     cancelled = type(cancelled)(job_id="x", spec=first, state="CANCELLED")
     walk.end(2, [cancelled, result(second)])
-    assert [one.error for one in walk.species] == ["step 2: was cancelled", "", "was not computed"]
+    assert [one.error for one in walk.species] == ["step 2: was cancelled", "", "step 2: was not computed"]
 
 
 def test_a_molecule_that_came_apart_is_not_passed_over_in_silence(workspace: Path) -> None:

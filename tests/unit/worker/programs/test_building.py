@@ -76,6 +76,40 @@ def test_acpype_s_topology_is_taken_apart_and_renamed() -> None:
         parameters.read_topology(ACPYPE_ITP, ACPYPE_GRO, 2)
 
 
+AMMONIA_LIKE = "3\n\nN 0 0 0\nH 1.0 0 0\nH 0 1.02 0.5\n"
+
+
+def test_a_molecule_is_put_into_the_box_as_it_was_given() -> None:
+    from worker.programs import parameters
+    from worker.programs.given_structure import placed
+
+    part = parameters.read_topology(ACPYPE_ITP, ACPYPE_GRO, 1)
+    given = placed(part, AMMONIA_LIKE, "X")
+    assert given.topology == part.topology
+    assert [line[20:].split() for line in given.structure.splitlines()[2:5]] == [
+        ["0.000", "0.000", "0.000"], ["0.100", "0.000", "0.000"], ["0.000", "0.102", "0.050"],
+    ]  # fmt: skip
+    assert [line[:20] for line in given.structure.splitlines()] == [line[:20] for line in part.structure.splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("xyz", "said"),
+    [
+        ("3\n\nH 1 0 0\nN 0 0 0\nH 0 1 0\n", "has not the atoms of its SMILES in their order"),
+        ("2\n\nN 0 0 0\nH 1 0 0\n", "has not the atoms"),
+        (AMMONIA_LIKE.replace("H 1.0", "H 3.1"), "is no longer this molecule: N1-H2 is 3.10 Å long"),
+    ],
+)
+def test_a_structure_of_another_molecule_is_refused(xyz: str, said: str) -> None:
+    from worker.programs import parameters
+    from worker.programs.given_structure import placed
+
+    with pytest.raises(JobFailed) as refused:
+        placed(parameters.read_topology(ACPYPE_ITP, ACPYPE_GRO, 1), xyz, "X")
+    assert said in refused.value.failure.message
+    assert refused.value.failure.permanent
+
+
 def test_one_type_of_atom_with_two_parameters_is_refused() -> None:
     other = water()
     other.atom_types["OW_spce"] = "OW_spce 8 15.9994 0.0 A 1.0 1.0"
