@@ -92,6 +92,7 @@ def report_markdown(
     figures: Sequence[tuple[str, str]] = (),
     files: Sequence[Artifact] = (),
     answer: str = "",
+    side_by_side: Table | None = None,
     written: datetime | None = None,
 ) -> str:
     """Give the report of a run, also of one that did not get to its end.
@@ -102,6 +103,8 @@ def report_markdown(
         Path relative to the report, and caption.
     files
         What lies beside the report and belongs to no finding: its figures.
+    side_by_side
+        What was computed at several levels, in one table; None: there is only one.
     written
         When, with its time zone; None: left out, so that the same findings give the same report.
     """
@@ -121,6 +124,8 @@ def report_markdown(
         lines += ["## Answer", "", _plain(answer) if quotes else answer, ""]
     for path, caption in figures:
         lines += [f"![{_plain(caption)}]({path})", "", f"*{_plain(caption)}*", ""]
+    if side_by_side is not None:
+        lines += [*table_markdown(side_by_side), ""]
     lines += ["## Results", ""]
     for finding in findings:
         lines += _finding_lines(finding, plan, answer)
@@ -222,8 +227,16 @@ def sources(plan: Plan) -> list[str]:
     return [text for text in dict.fromkeys(found) if text]
 
 
+def _protocols(plan: Plan) -> str:
+    """Give the levels of the quantum steps that no other one goes on with."""
+    steps = _quantum_steps(plan)
+    begun_at = {step.goal.geometry_step for step in steps}
+    last = [s for s in steps if s.number not in begun_at or s.goal.properties != ("geometry",)]
+    return "; ".join(dict.fromkeys(step.goal.protocol for step in last if step.goal.protocol))
+
+
 def _theory_lines(plan: Plan, findings: Sequence[Finding]) -> list[str]:
-    protocol = next((step.goal.protocol for step in reversed(_quantum_steps(plan))), "")
+    protocol = _protocols(plan)
     lines = ["## Level of theory", ""]
     programs = sorted({finding.level for finding in findings if finding.level})
     if programs and not protocol:

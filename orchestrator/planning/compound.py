@@ -8,29 +8,35 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from orchestrator.chemistry.names import find_names
 from orchestrator.inputs import named_job
 from orchestrator.planning.asked import Asked
 from orchestrator.planning.design import usual_candidate
-from orchestrator.planning.dynamics import at_structures, plan_dynamics
+from orchestrator.planning.dynamics import plan_dynamics
+from orchestrator.planning.joining import (
+    ANALYSIS,
+    CHEMISTRY,
+    DESIGN,
+    DYNAMICS,
+    QUANTUM,
+    Part,
+    join,
+    names_of,
+    optimises,
+)
 from orchestrator.planning.levels import take_solvent
 from orchestrator.planning.molecules import Found, find_molecules, to_species
 from orchestrator.planning.planners import Abstained, plan_for
-from orchestrator.planning.router import SOURCES, Clause
-from orchestrator.state import SUMMARY, Goal, Plan, Species, Step
+from orchestrator.planning.router import SOURCES, Clause, Scores
+from orchestrator.planning.several_levels import parts_by_level
+from orchestrator.planning.words import NO_OPTIMISATION, OPTIMISE
+from orchestrator.state import Plan, Species
 from tasks.errors import InputError
 
 #: the most steps of a plan
 MAX_STEPS = 30
-CHEMISTRY, DESIGN, QUANTUM, DYNAMICS, ANALYSIS = (
-    "chemistry_agent",
-    "hem_agent",
-    "qm_agent",
-    "md_agent",
-    "multiwfn_agent",
-)
 #: a part that goes on with what another one gave, not only with its molecules
 _RESULT = re.compile(
     r"\b(?:with|from|at|in|of|on|using|for)\s+(?:that|this|the|its|their|these|those)\s+(?:\w+\s+)?(?:structures?"
@@ -48,21 +54,13 @@ _COUNTED = re.compile(r"\b(\d+)\s+of\s+(?:it|them|these|those)\b", re.IGNORECASE
 _IT = re.compile(r"\b(?:it|its|them|their|those|these)\b", re.IGNORECASE)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Part:
-    """What one planner plans: its clauses' text, and their agents."""
+def plan_one(agent: str, asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
+    """Plan a request of one agent; raises as ``plan_compound``.
 
-    agents: tuple[str, ...]
-    text: str
-    #: its own molecules, or those of the part that it speaks of
-    species: tuple[Species, ...] = ()
-    #: the part whose candidates it works on
-    candidates_of: int | None = None
-    #: the parts whose results it goes on with
-    after: tuple[int, ...] = ()
-    #: of a simulation: the quantum part whose optimised structures its box is built from
-    structures_of: int | None = None
-    plan: Plan = field(default_factory=Plan)
+    Where it names several levels of theory, it has a part for each.
+    """
+    parts = _by_level(Clause(asked.text, agent, Scores({}, {})), asked)
+    return plan_compound(asked, parts) if len(parts) > 1 else plan_for(agent, asked)
 
 
 def plan_compound(asked: Asked, clauses: Sequence[Clause]) -> tuple[Plan, tuple[Species, ...]]:
@@ -73,16 +71,22 @@ def plan_compound(asked: Asked, clauses: Sequence[Clause]) -> tuple[Plan, tuple[
     InputError
         As the planners of its parts; if a part needs what no other gives; if there are too many steps.
     """
-    grouped = _grouped(clauses)
+    grouped = _grouped([part for clause in clauses for part in _by_level(clause, asked)])
     if len(grouped) == 1:
         # One planner reads it all, in the words in which it was written.
         return plan_for(_planner(grouped[0]), asked)
-    parts: list[_Part] = []
+    parts: list[Part] = []
     for part in grouped:
         parts.append(_planned(_linked(part, parts, asked), parts, asked))
-    plan, species = _joined(asked, parts)
+    plan, species = join(asked, parts)
     refuse_too_many(plan, asked.text)
     return plan, species
+
+
+def _by_level(clause: Clause, asked: Asked) -> list[Clause]:
+    if clause.agent not in (QUANTUM, ANALYSIS) or named_job(clause.text):
+        return [clause]
+    return [replace(clause, text=text) for text in parts_by_level(clause.text, asked.max_atoms)]
 
 
 def refuse_too_many(plan: Plan, request: str) -> None:
@@ -92,9 +96,9 @@ def refuse_too_many(plan: Plan, request: str) -> None:
         raise InputError("request", request, problem, "Ask for its parts one by one.")
 
 
-def _grouped(clauses: Sequence[Clause]) -> list[_Part]:
+def _grouped(clauses: Sequence[Clause]) -> list[Part]:
     """Join clauses that one planner reads together: quantum steps and their analysis, a design and its verification."""
-    parts: list[_Part] = []
+    parts: list[Part] = []
     for clause in clauses:
         target = None
         if clause.agent in (QUANTUM, ANALYSIS) and not named_job(clause.text):
@@ -107,7 +111,7 @@ def _grouped(clauses: Sequence[Clause]) -> list[_Part]:
                 if not own or not theirs or {one.smiles for one in own} & {one.smiles for one in theirs}:
                     target = len(parts) - 1
         if target is None:
-            parts.append(_Part(agents=(clause.agent,), text=clause.text))
+            parts.append(Part(agents=(clause.agent,), text=clause.text))
         else:
             old = parts[target]
             agents = tuple(dict.fromkeys((*old.agents, clause.agent)))
@@ -119,7 +123,7 @@ def _grouped(clauses: Sequence[Clause]) -> list[_Part]:
     return parts
 
 
-def _linked(part: _Part, before: Sequence[_Part], asked: Asked) -> _Part:
+def _linked(part: Part, before: Sequence[Part], asked: Asked) -> Part:
     """Give a part with the molecules that it speaks of, and what it goes on with."""
     last = len(before) - 1
     frames = before and DYNAMICS in before[-1].agents and QUANTUM in part.agents
@@ -131,7 +135,8 @@ def _linked(part: _Part, before: Sequence[_Part], asked: Asked) -> _Part:
         return part
     if own := _molecules(part.text, part.agents[0]):
         linked = replace(part, species=own, after=after)
-        return _at_structures(linked, last, before[last]) if after else linked
+        # A simulation that names its molecules itself makes their structures, unless it asks for those of before.
+        return linked if DYNAMICS in part.agents and not after else _at_structures(linked, before)
     if DESIGN in part.agents:
         return replace(part, after=after)
     for number in range(last, -1, -1):
@@ -141,48 +146,67 @@ def _linked(part: _Part, before: Sequence[_Part], asked: Asked) -> _Part:
         if source.species and source.candidates_of is None:
             if part.agents[0] in SOURCES:
                 speaks = bool(_IT.search(part.text))
-                return replace(part, text=f"{part.text} ({_names(source.species)})") if speaks else part
+                return replace(part, text=f"{part.text} ({names_of(source.species)})") if speaks else part
             text = _named(part, source.species)
-            return _at_structures(replace(part, text=text, species=source.species, after=after), number, source)
+            return _at_structures(replace(part, text=text, species=source.species, after=after), before)
     return replace(part, after=after)
 
 
-def _named(part: _Part, species: Sequence[Species]) -> str:
+def _named(part: Part, species: Sequence[Species]) -> str:
     """Give the text of a part with the molecules that it speaks of."""
     if DYNAMICS in part.agents and len(species) == 1 and _COUNTED.search(part.text):
-        return _COUNTED.sub(lambda match: f"{match[1]} {_names(species)}", part.text, count=1)
-    return f"{part.text} of {_names(species)}"
+        return _COUNTED.sub(lambda match: f"{match[1]} {names_of(species)}", part.text, count=1)
+    return f"{part.text} of {names_of(species)}"
 
 
-def _at_structures(part: _Part, number: int, source: _Part) -> _Part:
-    """Let a simulation of molecules that were optimised before begin at what came out."""
-    optimised = _optimises(source.plan)
-    theirs = {one.smiles for one in source.species}
-    if DYNAMICS not in part.agents or not optimised or not {one.smiles for one in part.species} <= theirs:
+def _at_structures(part: Part, before: Sequence[Part]) -> Part:
+    """Let a part begin at the structures to which the newest part before it has optimised its molecules.
+
+    A simulation takes those of any quantum part; a quantum part only those that were asked for, and none if it is to
+    optimise them itself or says at which geometry it is to be done.
+    """
+    mine = {one.smiles for one in part.species}
+    quantum = DYNAMICS not in part.agents
+    if quantum and (part.agents[-1] not in (QUANTUM, ANALYSIS) or _asks_to_optimise(part.text) or "//" in part.text):
         return part
-    return replace(part, structures_of=number)
+    for number in range(len(before) - 1, -1, -1):
+        source = before[number]
+        asked = not quantum or _asks_to_optimise(source.text)
+        if asked and optimises(source.plan) and mine <= {one.smiles for one in source.species}:
+            # It waits for that step alone, not for what else the part computes.
+            after = tuple(other for other in part.after if other != number) if quantum else part.after
+            return replace(part, structures_of=number, after=after)
+    return part
 
 
-def _optimises(plan: Plan) -> int | None:
-    """Give the last step of a plan that optimises geometries; None: it has none."""
-    found = [s.number for s in plan.steps if s.agent == QUANTUM and s.goal.task.startswith("optimisation")]
-    return found[-1] if found else None
+def _asks_to_optimise(text: str) -> bool:
+    """Tell whether a text asks for an optimisation; "at the optimised geometry" does not."""
+    without = re.sub(
+        r"\b(?:optimi[sz]ed|relaxed|minimi[sz]ed)\b", " ", NO_OPTIMISATION.sub(" ", text), flags=re.IGNORECASE
+    )
+    return bool(OPTIMISE.search(without))
 
 
-def _planner(part: _Part) -> str:
+def _planner(part: Part) -> str:
     return DESIGN if DESIGN in part.agents else part.agents[-1]
 
 
-def _planned(part: _Part, before: Sequence[_Part], asked: Asked) -> _Part:
+def _planned(part: Part, before: Sequence[Part], asked: Asked) -> Part:
     """Let the planner of a part read it."""
     if part.candidates_of is not None:
         return replace(part, plan=_on_candidates(part, before[part.candidates_of].plan, asked))
-    plan, species = plan_for(_planner(part), replace(asked, text=part.text))
+    relaxed = _level_of(before[part.structures_of].plan) if part.structures_of is not None else ""
+    plan, species = plan_for(_planner(part), replace(asked, text=part.text, relaxed=relaxed))
     own = species or (part.species if part.agents[0] in SOURCES else ())
     return replace(part, plan=plan, species=own)
 
 
-def _on_candidates(part: _Part, design: Plan, asked: Asked) -> Plan:
+def _level_of(plan: Plan) -> str:
+    """Give the level at which a plan optimises last."""
+    return next(step.goal.protocol for step in plan.steps if step.number == optimises(plan)).partition(" in ")[0]
+
+
+def _on_candidates(part: Part, design: Plan, asked: Asked) -> Plan:
     """Plan a part whose molecules a swarm will find."""
     if part.agents == (CHEMISTRY,):
         stand_in = plan_for(CHEMISTRY, replace(asked, text=f"{part.text} of 'C[N+](C)(C)C'"))[0]
@@ -202,113 +226,6 @@ def _on_candidates(part: _Part, design: Plan, asked: Asked) -> Plan:
     raise Abstained(asked.text, f"asks {part.agents[0]} to work on the candidates of a swarm", remedy)
 
 
-def _joined(asked: Asked, parts: Sequence[_Part]) -> tuple[Plan, tuple[Species, ...]]:
-    """Join the plans of all parts: one step identifies all named molecules, one summary waits for everything."""
-    named: dict[str, Species] = {}
-    identified: dict[str, None] = {}
-    prepared: dict[str, Species] = {}
-    for part in parts:
-        if part.agents[0] not in SOURCES and part.candidates_of is None:
-            named |= {one.smiles: one for one in part.species}
-        for step in part.plan.steps:
-            if _prepares(step, part):
-                identified |= dict.fromkeys(step.goal.properties)
-                prepared |= {one.smiles: one for one in part.species}
-    steps: list[Step] = []
-    species = tuple(named.values())
-    if identified:
-        names = _names(tuple(prepared.values())) if len(prepared) <= 4 else f"{len(prepared)} molecules"
-        only = tuple(prepared) if prepared.keys() != named.keys() else ()
-        goal = Goal(properties=tuple(identified), molecules=only)
-        steps.append(Step(number=1, agent=CHEMISTRY, description=f"Identify {names}", goal=goal))
-    numbers: list[dict[int, int]] = []
-    summaries: list[Goal] = []
-    for part in parts:
-        mapped: dict[int, int] = {}
-        for step in part.plan.steps:
-            if step.agent == SUMMARY:
-                summaries.append(step.goal)
-            elif _prepares(step, part):
-                mapped[step.number] = 1
-            else:
-                mapped[step.number] = len(steps) + 1
-                steps.append(_renumbered(step, parts, mapped, numbers, species))
-        numbers.append(mapped)
-    for i, part in enumerate(parts):
-        steps = _after(steps, part, numbers, i, 1 if identified else 0)
-    properties = tuple(dict.fromkeys(p for goal in summaries for p in goal.properties))
-    protocols = dict.fromkeys(goal.protocol for goal in summaries if goal.protocol)
-    summary = Step(
-        number=len(steps) + 1,
-        agent=SUMMARY,
-        description="Write the report",
-        depends_on=tuple(step.number for step in steps),
-        goal=Goal(properties=properties, compare=any(g.compare for g in summaries), protocol="; ".join(protocols)),
-    )
-    title = " ".join(asked.text.split())
-    return Plan(title=title if len(title) <= 120 else f"{title[:119]}…", steps=(*steps, summary)), species
-
-
-def _prepares(step: Step, part: _Part) -> bool:
-    """Tell whether a step only identifies molecules for the steps after it."""
-    asked_for = part.agents == (CHEMISTRY,) or bool(step.goal.operations)
-    return step.agent == CHEMISTRY and not step.depends_on and not asked_for and part.candidates_of is None
-
-
-def _renumbered(
-    step: Step,
-    parts: Sequence[_Part],
-    mapped: dict[int, int],
-    numbers: Sequence[dict[int, int]],
-    species: tuple[Species, ...],
-) -> Step:
-    part = parts[len(numbers)]
-    goal = step.goal
-    changes: dict[str, object] = {}
-    if goal.geometry_step is not None:
-        changes["geometry_step"] = mapped[goal.geometry_step]
-    depends = {mapped[number] for number in step.depends_on}
-    if part.candidates_of is not None:
-        swarm = numbers[part.candidates_of][1]
-        depends |= {swarm}
-        changes["molecules_step"] = swarm
-    elif DESIGN in part.agents and goal.swarm is None:
-        changes["molecules_step"] = mapped[1]
-    elif part.species and part.agents[0] not in SOURCES and part.species != species:
-        changes["molecules"] = tuple(one.smiles for one in part.species)
-    description = re.sub(r"\bstep (\d+)", lambda m: f"step {mapped[int(m[1])]}", step.description)
-    if step.agent == DYNAMICS:
-        changes["query"] = part.text
-    if step.agent == DYNAMICS and part.structures_of is not None:
-        source = numbers[part.structures_of][_optimises(parts[part.structures_of].plan) or 0]
-        changes["geometry_step"] = source
-        depends |= {source}
-        description += at_structures(source)
-    return step.model_copy(
-        update={
-            "number": mapped[step.number],
-            "description": description,
-            "depends_on": tuple(sorted(depends)),
-            "goal": goal.model_copy(update=changes),
-        }
-    )
-
-
-def _after(
-    steps: list[Step], part: _Part, numbers: Sequence[dict[int, int]], index: int, identification: int
-) -> list[Step]:
-    """Let the first steps of a part wait for the last ones of the parts that it goes on with."""
-    mine = set(numbers[index].values()) - {identification}
-    for other in part.after:
-        theirs = set(numbers[other].values()) - {identification} or {identification}
-        needed = {n for s in steps if s.number in theirs for n in s.depends_on}
-        first = [s for s in steps if s.number in mine and not set(s.depends_on) & mine]
-        for step in first:
-            depends = tuple(sorted({*step.depends_on, *(theirs - needed)} - {step.number}))
-            steps = [s.model_copy(update={"depends_on": depends}) if s.number == step.number else s for s in steps]
-    return steps
-
-
 def _molecules(text: str, agent: str) -> tuple[Species, ...]:
     """Give the molecules that a part names; solvents, counter-ions and what cannot be read are none."""
     _, rest = take_solvent(text)
@@ -322,8 +239,3 @@ def _molecules(text: str, agent: str) -> tuple[Species, ...]:
     if agent == DYNAMICS:
         real = [one for one in real if one.name != "water"]
     return to_species(real)
-
-
-def _names(species: Sequence[Species]) -> str:
-    named = [one.name if one.name != one.smiles and find_names(one.name) else f"'{one.smiles}'" for one in species]
-    return " and ".join(filter(None, (", ".join(named[:-1]), named[-1])))

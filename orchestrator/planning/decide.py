@@ -11,12 +11,12 @@ from orchestrator.asking import Candidate, Question
 from orchestrator.chemistry.molecules import DEFAULT_MAX_ATOMS
 from orchestrator.planning.asked import Asked, Planned
 from orchestrator.planning.complexity import assess
-from orchestrator.planning.compound import plan_compound, refuse_too_many
+from orchestrator.planning.compound import plan_compound, plan_one, refuse_too_many
 from orchestrator.planning.introduction import introduction
 from orchestrator.planning.manners import forbidden
 from orchestrator.planning.molecules import find_molecules, to_species
 from orchestrator.planning.plain import plain
-from orchestrator.planning.planners import OFFER, Abstained, plan_for, refuse_others
+from orchestrator.planning.planners import OFFER, Abstained, refuse_others
 from orchestrator.planning.request import EXAMPLE, check_length
 from orchestrator.planning.router import Route, route
 from orchestrator.planning.vocabulary import FIELDS
@@ -62,7 +62,7 @@ def plan_request(asked: Asked) -> Planned:
         plan, species = plan_compound(asked, found.clauses)
         decision = Decision(rule="complexity", reason=f"several agents, {found.reason}")
     else:
-        plan, species = plan_for(found.agents[0], asked)
+        plan, species = plan_one(found.agents[0], asked)
         decision = _of_one(asked, found.agents[0], found.reason, plan, species)
     if allowed:
         refuse_others(plan, allowed, asked.text)
@@ -97,7 +97,7 @@ def _by_choice(asked: Asked) -> Planned:
     asked_about = asked.agent and asked.agent != asked.options.agent
     found = route(asked.text, agent) if asked_about else Route("agent", (agent,))
     several = found.kind == "plan" and agent in found.agents
-    plan, species = plan_compound(asked, found.clauses) if several else plan_for(agent, asked)
+    plan, species = plan_compound(asked, found.clauses) if several else plan_one(agent, asked)
     if asked.options.agents or not several:
         refuse_others(plan, asked.options.agents if several else (agent,), asked.text)
     refuse_too_many(plan, asked.text)
@@ -125,7 +125,7 @@ def _undecided(asked: Asked, found: Route) -> Planned:
     """Ask which agent is meant, or refuse where no words point to any."""
     species = to_species(find_molecules(asked.text, asked.max_atoms)[0], asked.max_atoms)
     if not found.agents and species and COMPARE.search(plain(asked.text).words):
-        plan, species = plan_for("qm_agent", asked)
+        plan, species = plan_one("qm_agent", asked)
         return Planned(decision=_of_one(asked, "qm_agent", "compare", plan, species), plan=plan, species=species)
     allowed = asked.options.agents
     candidates = [agent for agent in found.agents or (_USUAL if species else ()) if not allowed or agent in allowed]

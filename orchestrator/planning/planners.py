@@ -21,6 +21,7 @@ from orchestrator.state import SUMMARY, Decision, Plan, Species
 from tasks.errors import InputError
 
 #: what is found out of a molecule where only the agent was chosen
+_SINGLE_POINT = re.compile(r"\bsingle[- ]points?\b", re.IGNORECASE)
 _USUAL_IDENTITY = ("formula", "mass", "charge")
 Planner = Callable[[Asked], tuple[Plan, tuple[Species, ...]]]
 OFFER = (
@@ -67,19 +68,21 @@ def refuse_others(plan: Plan, agents: tuple[str, ...], request: str) -> None:
 def _quantum(asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
     """Plan what molecules are, what is computed of them, and what is analysed of their orbitals."""
     if wish := read_wish(asked.text):
-        plan, species, request = plan_analysis(asked.text, wish, asked.max_atoms)
+        plan, species, request = plan_analysis(asked.text, wish, asked.max_atoms, asked.relaxed)
         if request is not None:
             refuse_impossible(request)
         return plan, species
     request = read_request(asked.text, asked.max_atoms)
     if request.species and not request.electronic and not request.identity and not request.operations:
+        if _SINGLE_POINT.search(request.rest):
+            request = replace(request, electronic=("energy",))
         # Whoever chose the agent for a molecule alone wants what it usually gives.
-        if asked.agent == "chemistry_agent":
+        elif asked.agent == "chemistry_agent":
             request = replace(request, identity=_USUAL_IDENTITY)
         elif asked.agent == "qm_agent":
             request = replace(request, electronic=DEFAULT_PROPERTIES)
     refuse_impossible(request)
-    return build_plan(request), request.species
+    return build_plan(request, asked.relaxed), request.species
 
 
 def _chemistry(asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
