@@ -1,8 +1,8 @@
 """What to do with a request: the decision order, first hit wins, and nothing is guessed.
 
-1. an agent is named, by the caller or by an answer; 2. only one agent may be used; 3. a plan is active: its next step;
-4. the request is complex: a plan of several agents; 5. its words point to one agent; 6. a person is asked which, or the
-request is refused with what would be right.
+A greeting is answered at once, whoever may be used. Otherwise: 1. an agent is named, by the caller or by an answer;
+2. only one agent may be used; 3. a plan is active: its next step; 4. the request is complex: a plan of several agents;
+5. its words point to one agent; 6. a person is asked which, or the request is refused with what would be right.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from orchestrator.planning.asked import Asked, Planned
 from orchestrator.planning.complexity import assess
 from orchestrator.planning.compound import plan_compound, plan_one, refuse_too_many
 from orchestrator.planning.introduction import introduction
-from orchestrator.planning.manners import forbidden
+from orchestrator.planning.manners import forbidden, is_only_polite
 from orchestrator.planning.molecules import find_molecules, to_species
 from orchestrator.planning.plain import plain
 from orchestrator.planning.planners import OFFER, Abstained, refuse_others
@@ -51,11 +51,12 @@ def plan_request(asked: Asked) -> Planned:
         return Planned(decision=Decision(rule="active_plan", agent=ready[0].agent, reason=reason), plan=asked.active)
     if why := forbidden(asked.text):
         raise Abstained(asked.text, why, f"Nothing was started. {OFFER}")
+    if is_only_polite(asked.text):
+        reason = "a greeting, thanks, or a question about Simrelay"
+        return Planned(decision=Decision(rule="respond", reason=reason), answer=introduction(asked.text))
     if chosen:
         return _by_choice(asked)
     found = route(asked.text)
-    if found.kind == "respond":
-        return Planned(decision=Decision(rule="respond", reason=found.reason), answer=introduction(asked.text))
     if found.kind == "ask":
         return _undecided(asked, found)
     if found.kind == "plan":

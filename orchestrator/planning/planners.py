@@ -13,10 +13,9 @@ from orchestrator.planning.asked import Asked
 from orchestrator.planning.chemistry import plan_checking, read_reactions, read_smiles
 from orchestrator.planning.design import plan_design
 from orchestrator.planning.dynamics import plan_dynamics
-from orchestrator.planning.literature import plan_literature
 from orchestrator.planning.plan import DEFAULT_PROPERTIES, build_plan
 from orchestrator.planning.request import EXAMPLE, Request, is_ordinary, read_request
-from orchestrator.planning.research import plan_research
+from orchestrator.planning.research import LIBRARY, WEB, plan_research
 from orchestrator.state import SUMMARY, Decision, Plan, Species
 from tasks.errors import InputError
 
@@ -111,11 +110,11 @@ def _dynamics(asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
 
 
 def _literature(asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
-    return plan_literature(asked.text), ()
+    return plan_research(asked.text, LIBRARY), ()
 
 
 def _web(asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
-    return plan_research(asked.text, "web_search_agent"), ()
+    return plan_research(asked.text, WEB), ()
 
 
 #: agent -> what reads its requests; a new agent needs an entry here and its words in ``vocabulary``

@@ -1,10 +1,10 @@
-"""Plans for questions to the library."""
+"""Plans for questions to the library and to the web."""
 
 from __future__ import annotations
 
 import pytest
 
-from orchestrator.planning.literature import looked_for, plan_literature
+from orchestrator.planning.research import LIBRARY, WEB, looked_for, plan_research
 from orchestrator.state import SUMMARY
 from tasks.errors import InputError
 
@@ -22,16 +22,29 @@ from tasks.errors import InputError
     ],
 )
 def test_politeness_is_not_looked_for(request_text: str, query: str) -> None:
-    assert looked_for(request_text) == query
+    assert looked_for(request_text, LIBRARY) == query
+
+
+@pytest.mark.parametrize(
+    ("request_text", "query"),
+    [
+        ("Hello, could you please find the newest price of Nafion for me?", "find the newest price of Nafion"),
+        ("Finally, search the web for AEM suppliers, if possible. Thanks a lot!", "search the web for AEM suppliers"),
+        ("What does the literature say about AEMs?", "What does the literature say about AEMs?"),
+    ],
+)
+def test_the_web_is_asked_without_politeness_too(request_text: str, query: str) -> None:
+    assert looked_for(request_text, WEB) == query
 
 
 def test_a_plan_searches_and_reports() -> None:
-    search, report = plan_literature("Please tell me what limits S-12.").steps
+    search, report = plan_research("Please tell me what limits S-12.", LIBRARY).steps
     assert (search.agent, search.goal.query) == ("rag_agent", "what limits S-12.")
     assert (report.agent, report.depends_on) == (SUMMARY, (1,))
 
 
+@pytest.mark.parametrize("agent", [LIBRARY, WEB])
 @pytest.mark.parametrize("text", ["", "Please, thanks", "tell me ..."])
-def test_nothing_to_look_for_is_said(text: str) -> None:
+def test_nothing_to_look_for_is_said(text: str, agent: str) -> None:
     with pytest.raises(InputError, match="does not say what to look for"):
-        plan_literature(text)
+        plan_research(text, agent)
