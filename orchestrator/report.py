@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from orchestrator.agents.text import counted
+from orchestrator.planning.specs import is_cluster
 from orchestrator.state import Finding, Plan, RunState, Species, Step, StepStatus, Table
 from tasks.methods import Family, find_method
 from tasks.results import Artifact
@@ -292,7 +293,7 @@ def caveats(plan: Plan, species: Sequence[Species]) -> list[str]:
         notes.append("Mulliken charges depend strongly on the basis set: compare them at one level only.")
     if any(one.multiplicity > 1 for one in species):
         notes.append("Open-shell molecules: the HOMO is the highest occupied orbital of either spin.")
-    if any(one.atoms > 8 for one in species):
+    if any(one.atoms > 8 and not is_cluster(one) for one in species):
         notes.append("One conformer each, the lowest of ten by its force field: no search was made.")
     return notes
 

@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from orchestrator.asking import Gate, Options, Part, Question
 from orchestrator.recovery.record import KEPT_RECOVERIES, Recovery
+from tasks.dynamics import Cluster
 from tasks.jobspec import InputFile
 from tasks.quantum import Task
 from tasks.results import Artifact
@@ -135,6 +136,8 @@ class Goal(Part):
     source: Source | None = None
     #: of a design step: the swarm that it runs
     swarm: SwarmSpec | None = None
+    #: of a simulation: what is taken out of its last frame, as a molecule for later steps
+    cluster: Cluster | None = None
     #: of a design step: how many of the best candidates later steps compute
     candidates: int = 1
     #: of a literature or web step: what is looked for; of a simulation beside others: its part of the request; of a

@@ -12,8 +12,9 @@ from orchestrator.chemistry.geometry import broken_bonds
 from orchestrator.chemistry.solutions import core_seconds, count_atoms
 from orchestrator.handover import structure_for
 from orchestrator.inputs import input_file
+from orchestrator.planning.clusters import cluster_species, with_cluster
 from orchestrator.planning.dynamics import read_dynamics
-from orchestrator.state import Column, Finding, Picture, Quantity, Species, Step, Table
+from orchestrator.state import Column, Finding, Picture, Produced, Quantity, Species, Step, Table
 from tasks.dynamics import DynamicsSpec
 from tasks.errors import InputError
 from tasks.results import Diffusion, DynamicsResult, Measured
@@ -70,16 +71,26 @@ class DynamicsAgent(Agent):
         if not done:
             return Work(error="; ".join(failed) or "no job gave a result")
         pictures = [_picture(one, context) for one in done[:MOST_FIGURES]]
+        taken = _taken(step, context, done[0]) if step.goal.cluster else None
         finding = Finding(
             step=step.number,
             agent=self.name,
             stage="simulated",
             summary=" ".join([*(_sentence(spec, result) for spec, result, _ in done[:6]), *(f"{f}." for f in failed)]),
             table=_table(done),
-            artifacts=tuple(a for one in results for a in one.artifacts),
+            artifacts=(
+                *((taken.geometry,) if taken and taken.geometry else ()),
+                *(a for one in results for a in one.artifacts),
+            ),
+            produced=(
+                (Produced(smiles=taken.smiles, geometry=taken.geometry, geometry_level=taken.geometry_level),)
+                if taken
+                else ()
+            ),
             pictures=tuple(picture for picture in pictures if picture),
             notes=(
                 *_structure_notes(step, context),
+                *_cluster_notes(done),
                 *dict.fromkeys(note for _, result, _ in done for note in result.caveats),
                 *failed,
             ),
@@ -87,7 +98,7 @@ class DynamicsAgent(Agent):
             level="; ".join(dict.fromkeys(f"{r.level}, {r.engine} {r.engine_version}".strip() for _, r, _ in done)),
             compute_seconds=round(sum(one.compute_seconds for one in results), 3),
         )
-        return Work(finding=finding)
+        return Work(finding=finding, species=(taken,) if taken else None)
 
     def _after_trial(self, step: Step, context: Context, trial: JobResult) -> Work:
         """Submit what was asked for, with the time that it will take by the trial."""
@@ -107,6 +118,7 @@ class DynamicsAgent(Agent):
 def _specs(step: Step, context: Context) -> tuple[DynamicsSpec, ...]:
     found = context.species if step.goal.molecules_step is not None else ()
     specs = read_dynamics(step.goal.query or context.request, species=found).specs
+    specs = with_cluster(specs, step.goal.cluster)
     if step.goal.geometry_step is None:
         return specs
     return tuple(_with_structures(spec, step, context) for spec in specs)
@@ -144,6 +156,46 @@ def _optimised(smiles: str, name: str, step: Step, context: Context) -> Species:
             return structure_for(one, step, context.findings)
     why = next((one.error for one in context.species if one.smiles == smiles), "it is none of its molecules")
     raise InputError("structure", name, f"was not made by step {source} ({why})", "Simulate it without that.")
+
+
+def _taken(step: Step, context: Context, one: Done) -> Species:
+    """Put the cluster that a simulation took out of its last frame into the run's folder, as a molecule of the run.
+
+    Raises
+    ------
+    InputError
+        If the job left none, or not the one that was asked for.
+    """
+    spec, result, job = one
+    species = cluster_species(step.goal.cluster, spec) if step.goal.cluster else None
+    made = next((a for a in job.artifacts if a.role == "cluster" and intact(a, context.workspace)), None)
+    if species is None or made is None or result.cluster is None:
+        raise InputError("cluster", job.job_id, "left no structure of the cluster", "Run the simulation again.")
+    content = (context.workspace / made.path).read_bytes()
+    if result.cluster.charge != species.charge or (broken := broken_bonds(species.smiles, content.decode())):
+        why = listed(broken) if result.cluster.charge == species.charge else f"charge {result.cluster.charge}"
+        raise InputError("cluster", species.name, f"is not what was taken out ({why})", "Run the simulation again.")
+    path = context.folder / "structures" / f"cluster-step{step.number}.xyz"
+    return species.model_copy(
+        update={
+            "geometry": write_artifact(path, content, context.workspace, "geometry"),
+            "geometry_level": f"frame at {result.cluster.time_ps:g} ps of {spec.label}",
+        }
+    )
+
+
+def _cluster_notes(done: Sequence[Done]) -> list[str]:
+    """Say which molecules were taken out of the last frame, and how near they were."""
+    return [
+        f"Taken out of the frame at {taken.time_ps:g} ps (cluster.xyz): "
+        + ", ".join(
+            f"{one.species} {one.number}" + (f" at {one.distance_angstrom:.2f} Å" if one.distance_angstrom else "")
+            for one in taken.members
+        )
+        + "; distances of the nearest heavy atoms to the cation's."
+        for _, result, _ in done
+        if (taken := result.cluster) is not None
+    ]
 
 
 def _structure_notes(step: Step, context: Context) -> list[str]:

@@ -13,7 +13,7 @@ from orchestrator.agents.text import counted, listed, slugs
 from orchestrator.chemistry.complete import complete_spec
 from orchestrator.chemistry.geometry import broken_bonds
 from orchestrator.handover import structure_for
-from orchestrator.planning.specs import spec_for
+from orchestrator.planning.specs import key_of, spec_for
 from orchestrator.state import Finding, Produced, Species, Step
 from tasks.errors import InputError
 from tasks.results import QuantumResult
@@ -59,13 +59,13 @@ class QuantumAgent(Agent):
 
     def interpret(self, step: Step, context: Context, results: Sequence[JobResult]) -> Work:
         """Turn results into a table; what failed is said and left out of later steps, the rest goes on."""
-        by_smiles = {r.spec.molecule.smiles: r for r in results if isinstance(r.spec, QuantumSpec)}
+        jobs = {(m := r.spec.molecule).smiles or m.name: r for r in results if isinstance(r.spec, QuantumSpec)}
         species: list[Species] = []
         done: list[tuple[Species, QuantumResult]] = []
         structures: dict[str, Species] = {}
         notes: list[str] = []
         for one, slug in zip(context.species, slugs(context.species), strict=True):
-            job = by_smiles.get(one.smiles)
+            job = jobs.get(key_of(one))
             if one.error or job is None:
                 species.append(
                     one if one.error else one.model_copy(update={"error": f"step {step.number}: was not computed"})
@@ -76,7 +76,7 @@ class QuantumAgent(Agent):
                 species.append(one.model_copy(update={"error": f"step {step.number}: {reason}"}))
             else:
                 if job.result.xyz and isinstance(job.spec, QuantumSpec) and job.spec.task.startswith("optimisation"):
-                    one = structures[one.smiles] = _optimised(one, slug, step, job.result, context)
+                    one = structures[key_of(one)] = _optimised(one, slug, step, job.result, context)
                     notes += _integrity(one, job.result)
                 done.append((one, job.result))
                 species.append(one)
@@ -127,7 +127,7 @@ class QuantumAgent(Agent):
             ),
             notes=tuple(more),
             values=values,
-            produced=tuple(p for r in results if (p := _produced(r, structures))),
+            produced=tuple(p for r in results if (p := _produced(r, structures, [one for one, _ in done]))),
             level=_level(step, done),
             compute_seconds=round(sum(r.compute_seconds for r in results), 3),
         )
@@ -152,13 +152,14 @@ def read_structure(species: Species, workspace: Path) -> str | None:
     return path.read_text(encoding="utf-8")
 
 
-def _produced(job: JobResult, structures: Mapping[str, Species]) -> Produced | None:
+def _produced(job: JobResult, structures: Mapping[str, Species], all_of_them: Sequence[Species]) -> Produced | None:
     """Say what a job left of its molecule, for later steps; None: it did not succeed."""
     if job.state != "SUCCEEDED" or not isinstance(job.spec, QuantumSpec):
         return None
     level = job.result.level if isinstance(job.result, QuantumResult) else ""
-    smiles = job.spec.molecule.smiles or ""
-    made = {"geometry": one.geometry, "geometry_level": one.geometry_level} if (one := structures.get(smiles)) else {}
+    key = job.spec.molecule.smiles or job.spec.molecule.name
+    smiles = next((one.smiles for one in all_of_them if key_of(one) == key), key)
+    made = {"geometry": one.geometry, "geometry_level": one.geometry_level} if (one := structures.get(key)) else {}
     return Produced.model_validate(
         {"smiles": smiles, "job_id": job.job_id, "level": level, "artifacts": job.artifacts, **made}
     )

@@ -13,8 +13,16 @@ from dataclasses import replace
 from orchestrator.chemistry.names import find_names
 from orchestrator.inputs import named_job
 from orchestrator.planning.asked import Asked
+from orchestrator.planning.clusters import (
+    TAKES,
+    cluster_species,
+    names_cluster,
+    read_cluster,
+    split_taking,
+    without_cluster,
+)
 from orchestrator.planning.design import usual_candidate
-from orchestrator.planning.dynamics import plan_dynamics
+from orchestrator.planning.dynamics import plan_dynamics, read_dynamics
 from orchestrator.planning.joining import (
     ANALYSIS,
     CHEMISTRY,
@@ -28,6 +36,7 @@ from orchestrator.planning.joining import (
 )
 from orchestrator.planning.levels import take_solvent
 from orchestrator.planning.molecules import Found, find_molecules, to_species
+from orchestrator.planning.plan import EARLIER
 from orchestrator.planning.planners import Abstained, plan_for
 from orchestrator.planning.router import SOURCES, Clause, Scores
 from orchestrator.planning.several_levels import parts_by_level
@@ -37,6 +46,8 @@ from tasks.errors import InputError
 
 #: the most steps of a plan
 MAX_STEPS = 30
+#: is planned in place of a molecule that only a simulation finds
+_STAND_IN = "'C[N+](C)(C)C'"
 #: a part that goes on with what another one gave, not only with its molecules
 _RESULT = re.compile(
     r"\b(?:with|from|at|in|of|on|using|for)\s+(?:that|this|the|its|their|these|those)\s+(?:\w+\s+)?(?:structures?"
@@ -78,6 +89,8 @@ def plan_compound(asked: Asked, clauses: Sequence[Clause]) -> tuple[Plan, tuple[
     parts: list[Part] = []
     for part in grouped:
         parts.append(_planned(_linked(part, parts, asked), parts, asked))
+        if (source := parts[-1].cluster_of) is not None:
+            parts[source] = _taken_from(parts[source], parts[-1])
     plan, species = join(asked, parts)
     refuse_too_many(plan, asked.text)
     return plan, species
@@ -120,16 +133,19 @@ def _grouped(clauses: Sequence[Clause]) -> list[Part]:
         later = " ".join(one.text for one in parts[i + 1 :])
         if DESIGN in part.agents and not _BEST.search(part.text) and (best := _BEST.search(later)):
             parts[i] = replace(part, text=f"{part.text}, {best[0]}")
+        if DYNAMICS in part.agents:
+            text, taking = split_taking(part.text)
+            parts[i] = replace(part, text=text, taking=taking)
     return parts
 
 
 def _linked(part: Part, before: Sequence[Part], asked: Asked) -> Part:
     """Give a part with the molecules that it speaks of, and what it goes on with."""
     last = len(before) - 1
-    frames = before and DYNAMICS in before[-1].agents and QUANTUM in part.agents
-    if frames and (_FRAME.search(part.text) or not _molecules(part.text, QUANTUM)):
-        problem = "asks for a calculation on a structure out of a simulation, which no step hands over yet"
-        raise Abstained(asked.text, problem, "Ask for the simulation alone, and name the molecule to be computed.")
+    if before and DYNAMICS in before[-1].agents and part.agents[0] in (QUANTUM, ANALYSIS):
+        of_a_frame = _FRAME.search(part.text) or names_cluster(part.text)
+        if of_a_frame or not _molecules(part.text, QUANTUM):
+            return _on_frame(part, before[-1], last, asked)
     after = (last,) if before and _RESULT.search(part.text) else ()
     if named_job(part.text):
         return part
@@ -143,13 +159,46 @@ def _linked(part: Part, before: Sequence[Part], asked: Asked) -> Part:
         source = before[number]
         if DESIGN in source.agents and part.agents[0] not in SOURCES:
             return replace(part, candidates_of=number)
-        if source.species and source.candidates_of is None:
+        if source.species and source.candidates_of is None and source.cluster_of is None:
             if part.agents[0] in SOURCES:
                 speaks = bool(_IT.search(part.text))
                 return replace(part, text=f"{part.text} ({names_of(source.species)})") if speaks else part
             text = _named(part, source.species)
             return _at_structures(replace(part, text=text, species=source.species, after=after), before)
     return replace(part, after=after)
+
+
+def _on_frame(part: Part, source: Part, number: int, asked: Asked) -> Part:
+    """Let a part work on molecules that are taken out of the last frame of a simulation.
+
+    Raises
+    ------
+    InputError
+        If it is not said which, or there is more than one simulation.
+    """
+    specs = read_dynamics(source.text, asked.max_atoms).specs
+    if len(specs) > 1:
+        problem = f"asks for a structure out of a simulation, and there are {len(specs)} of them"
+        raise Abstained(asked.text, problem, "Ask for one box at one temperature.")
+    cluster = read_cluster(f"{source.taking}. {part.text}", specs[0], asked.text)
+    return replace(part, cluster=cluster, cluster_of=number, species=(cluster_species(cluster, specs[0]),))
+
+
+def _taken_from(source: Part, part: Part) -> Part:
+    """Give a simulation that takes out of its last frame what a part works on."""
+    names = " and ".join(one.name for one in part.species)
+    steps = tuple(
+        step.model_copy(
+            update={
+                "description": f"{step.description}{TAKES}{names} out of its last frame",
+                "goal": step.goal.model_copy(update={"cluster": part.cluster}),
+            }
+        )
+        if step.agent == DYNAMICS
+        else step
+        for step in source.plan.steps
+    )
+    return replace(source, plan=source.plan.model_copy(update={"steps": steps}))
 
 
 def _named(part: Part, species: Sequence[Species]) -> str:
@@ -193,12 +242,33 @@ def _planner(part: Part) -> str:
 
 def _planned(part: Part, before: Sequence[Part], asked: Asked) -> Part:
     """Let the planner of a part read it."""
+    if part.cluster_of is not None:
+        return replace(part, plan=_on_cluster(part, asked))
     if part.candidates_of is not None:
         return replace(part, plan=_on_candidates(part, before[part.candidates_of].plan, asked))
     relaxed = _level_of(before[part.structures_of].plan) if part.structures_of is not None else ""
     plan, species = plan_for(_planner(part), replace(asked, text=part.text, relaxed=relaxed))
     own = species or (part.species if part.agents[0] in SOURCES else ())
     return replace(part, plan=plan, species=own)
+
+
+def _on_cluster(part: Part, asked: Asked) -> Plan:
+    """Plan a part whose molecule is taken out of a simulation: the first step begins at it as it was there."""
+    (one,) = part.species
+    text = f"{without_cluster(part.text)} of {_STAND_IN}"
+    relaxed = "" if _asks_to_optimise(part.text) else "frame of the MD"
+    plan, stand_in = plan_for(_planner(part), replace(asked, text=text, relaxed=relaxed))
+    steps = []
+    for step in plan.steps:
+        description = step.description.replace(stand_in[0].name, one.name)
+        goal = step.goal
+        if step.agent == QUANTUM and goal.geometry_step is None:
+            goal = goal.model_copy(update={"geometry_step": EARLIER})
+            description += f", from the frame of step {EARLIER}"
+        depends = tuple(number for number in step.depends_on if plan.step(number).agent != CHEMISTRY)
+        if step.agent != CHEMISTRY:
+            steps.append(step.model_copy(update={"description": description, "goal": goal, "depends_on": depends}))
+    return plan.model_copy(update={"steps": tuple(steps)})
 
 
 def _level_of(plan: Plan) -> str:

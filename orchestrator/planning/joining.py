@@ -16,6 +16,7 @@ from orchestrator.planning.dynamics import at_structures
 from orchestrator.planning.plan import EARLIER
 from orchestrator.planning.router import SOURCES
 from orchestrator.state import SUMMARY, Goal, Plan, Species, Step
+from tasks.dynamics import Cluster
 
 CHEMISTRY, DESIGN, QUANTUM, DYNAMICS, ANALYSIS = (
     "chemistry_agent",
@@ -40,6 +41,11 @@ class Part:
     after: tuple[int, ...] = ()
     #: the quantum part at whose optimised structures its quantum steps and its simulations begin
     structures_of: int | None = None
+    #: of a simulation: what the request says is to be taken out of it
+    taking: str = ""
+    #: the simulation out of whose last frame its molecules are taken, and which they are
+    cluster_of: int | None = None
+    cluster: Cluster | None = None
     plan: Plan = field(default_factory=Plan)
 
 
@@ -49,7 +55,7 @@ def join(asked: Asked, parts: Sequence[Part]) -> tuple[Plan, tuple[Species, ...]
     identified: dict[str, None] = {}
     prepared: dict[str, Species] = {}
     for part in parts:
-        if part.agents[0] not in SOURCES and part.candidates_of is None:
+        if part.agents[0] not in SOURCES and part.candidates_of is None and part.cluster_of is None:
             named |= {one.smiles: one for one in part.species}
         for step in part.plan.steps:
             if _prepares(step, part):
@@ -68,6 +74,8 @@ def join(asked: Asked, parts: Sequence[Part]) -> tuple[Plan, tuple[Species, ...]
         mapped: dict[int, int] = {}
         if part.structures_of is not None and (source := optimises(parts[part.structures_of].plan)):
             mapped[EARLIER] = numbers[part.structures_of][source]
+        if part.cluster_of is not None:
+            (mapped[EARLIER],) = (n for n in numbers[part.cluster_of].values() if steps[n - 1].agent == DYNAMICS)
         for step in part.plan.steps:
             if step.agent == SUMMARY:
                 summaries.append(step.goal)
@@ -120,6 +128,9 @@ def _renumbered(
         swarm = numbers[part.candidates_of][1]
         depends |= {swarm}
         changes["molecules_step"] = swarm
+    elif part.cluster_of is not None:
+        depends |= {mapped[EARLIER]}
+        changes["molecules_step"] = mapped[EARLIER]
     elif DESIGN in part.agents and goal.swarm is None:
         changes["molecules_step"] = mapped[1]
     elif part.species and part.agents[0] not in SOURCES and part.species != species:
