@@ -30,7 +30,9 @@ _FRAME = re.compile(
 )
 _TAKING = re.compile(
     rf"[,;]?\s*(?:then\s+)?(?:{_FRAME.pattern}\s*,?\s*)?\b(?:take|pick|extract|cut\s+out|choose|select)\s+"
-    r"(?:out\s+)?(?:an?|one|the)\b[^;.]*",
+    r"(?:out\s+)?(?:an?|one|the)\b"
+    # until something else is asked for
+    rf"(?:(?!,?\s*\b(?:and|then)\s+(?!(?:(?:its|the|their)\s+)?(?:{_N}\s+)?(?:{_NEAR}|waters?)))[^;.])*",
     re.IGNORECASE,
 )
 #: from "of a TMA with its nearest …" to the end of what is taken

@@ -142,10 +142,10 @@ def _grouped(clauses: Sequence[Clause]) -> list[Part]:
 def _linked(part: Part, before: Sequence[Part], asked: Asked) -> Part:
     """Give a part with the molecules that it speaks of, and what it goes on with."""
     last = len(before) - 1
-    if before and DYNAMICS in before[-1].agents and part.agents[0] in (QUANTUM, ANALYSIS):
+    if (simulation := _simulation_before(part, before)) is not None:
         of_a_frame = _FRAME.search(part.text) or names_cluster(part.text)
         if of_a_frame or not _molecules(part.text, QUANTUM):
-            return _on_frame(part, before[-1], last, asked)
+            return _on_frame(part, before[simulation], simulation, asked)
     after = (last,) if before and _RESULT.search(part.text) else ()
     if named_job(part.text):
         return part
@@ -168,6 +168,13 @@ def _linked(part: Part, before: Sequence[Part], asked: Asked) -> Part:
     return replace(part, after=after)
 
 
+def _simulation_before(part: Part, before: Sequence[Part]) -> int | None:
+    """Give the simulation that a quantum part can take its molecules from: the part before, or that one's own."""
+    if not before or part.agents[0] not in (QUANTUM, ANALYSIS):
+        return None
+    return len(before) - 1 if DYNAMICS in before[-1].agents else before[-1].cluster_of
+
+
 def _on_frame(part: Part, source: Part, number: int, asked: Asked) -> Part:
     """Let a part work on molecules that are taken out of the last frame of a simulation.
 
@@ -181,6 +188,9 @@ def _on_frame(part: Part, source: Part, number: int, asked: Asked) -> Part:
         problem = f"asks for a structure out of a simulation, and there are {len(specs)} of them"
         raise Abstained(asked.text, problem, "Ask for one box at one temperature.")
     cluster = read_cluster(f"{source.taking}. {part.text}", specs[0], asked.text)
+    taken = next((s.goal.cluster for s in source.plan.steps if s.goal.cluster), cluster)
+    if taken != cluster:
+        raise Abstained(asked.text, "asks for two clusters out of one simulation", "Ask for them in two requests.")
     return replace(part, cluster=cluster, cluster_of=number, species=(cluster_species(cluster, specs[0]),))
 
 
@@ -194,7 +204,7 @@ def _taken_from(source: Part, part: Part) -> Part:
                 "goal": step.goal.model_copy(update={"cluster": part.cluster}),
             }
         )
-        if step.agent == DYNAMICS
+        if step.agent == DYNAMICS and step.goal.cluster is None
         else step
         for step in source.plan.steps
     )

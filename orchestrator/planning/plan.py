@@ -151,6 +151,9 @@ def build_plan(request: Request, relaxed: str = "") -> Plan:
 def _stages(request: Request, electronic: tuple[str, ...], relaxed: bool) -> list[_Stage]:
     """Give the quantum steps: usually an optimisation by tight binding, then a single point by DFT."""
     stages = _whole_stages(request, electronic)
+    if relaxed and (other := request.level.geometry_method):
+        problem = f"is named besides {request.level.method} for a structure that an earlier step gives"
+        raise InputError("method", other, problem, "Name one level, or say what is to be computed at each.")
     if relaxed and not THERMAL & set(electronic):
         return [replace(stages[-1], task="single_point")]
     return stages[-1:] if relaxed else stages

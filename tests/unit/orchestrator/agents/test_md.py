@@ -3,12 +3,15 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from orchestrator.agents import AGENTS, JobResult
 from orchestrator.chemistry.geometry import embed
 from orchestrator.state import Species
 from tasks.dynamics import DynamicsSpec
 from tasks.elements import Atom, parse_xyz, write_xyz
-from tasks.results import Diffusion, DynamicsResult, Failure, Measured
+from tasks.errors import InputError
+from tasks.results import ClusterMember, Diffusion, DynamicsResult, Failure, Measured, TakenCluster
 from tasks.specs import AnySpec, QuantumSpec
 from tasks.workspace import write_artifact
 from tests.unit.orchestrator.agents.conftest import Walk
@@ -179,3 +182,56 @@ def test_what_failed_beside_a_simulation_is_no_failure_of_it(workspace: Path) ->
     assert walk.species[0].error.startswith("step 3:")
     (spec,) = walk.begin(4).specs
     assert isinstance(spec, DynamicsSpec) and spec.inputs
+
+
+WITH_CLUSTER = (
+    "Simulate 8 TMA hydroxide pairs in water at 300 K for 50 ps, then take a TMA with its nearest hydroxide from it and"
+    " compute its energy with xtb"
+)
+
+
+def taken(spec: AnySpec, workspace: Path, *, charge: int = 0, ion_at: float = 4.0) -> JobResult:
+    """Give a simulation that took a cation with its nearest hydroxide out of its last frame."""
+    atoms = [*parse_xyz(embed("C[N+](C)(C)C").xyz), Atom("O", ion_at, 0, 0), Atom("H", ion_at + 0.95, 0, 0)]
+    content = write_xyz(atoms).encode()
+    file = write_artifact(workspace / "jobs" / "j0" / "cluster.xyz", content, workspace, "cluster")
+    members = (
+        ClusterMember(species="tetramethylammonium", number=3, atoms=17, distance_angstrom=0),
+        ClusterMember(species="hydroxide", number=5, atoms=2, distance_angstrom=3.2),
+    )
+    done = result(spec, workspace, 0)
+    assert isinstance(done.result, DynamicsResult)
+    cluster = TakenCluster(members=members, charge=charge, time_ps=50)
+    return replace(done, result=done.result.model_copy(update={"cluster": cluster}), artifacts=(*done.artifacts, file))
+
+
+def test_what_is_taken_out_of_the_last_frame_is_computed_next(workspace: Path) -> None:
+    walk = Walk(WITH_CLUSTER, workspace)
+    walk.begin(1)
+    (spec,) = walk.begin(2).specs
+    assert isinstance(spec, DynamicsSpec) and spec.analysis.cluster
+    finding = walk.end(2, [taken(spec, workspace)]).finding
+    assert finding
+    assert "tetramethylammonium 3, hydroxide 5 at 3.20 Å" in finding.notes[0]
+    assert [one.found_by for one in walk.species] == [0, 2]
+    (job,) = walk.begin(3).specs
+    assert isinstance(job, QuantumSpec)
+    assert (job.molecule.smiles, job.charge, job.multiplicity) == (None, 0, 1)
+    assert job.molecule.xyz == (workspace / "jobs/j0/cluster.xyz").read_text()
+    computed = walk.end(3, [quantum_result(job, level="GFN2-xTB")]).finding
+    assert computed and computed.table
+    assert computed.table.rows[0][0] == "tetramethylammonium + hydroxide"
+    assert computed.produced[0].smiles == "C[N+](C)(C)C.[OH-]"
+
+
+def test_a_cluster_that_is_another_one_is_refused(workspace: Path) -> None:
+    walk = Walk(WITH_CLUSTER, workspace)
+    walk.begin(1)
+    (spec,) = walk.begin(2).specs
+    agent, step = AGENTS["md_agent"], walk.step(2)
+    with pytest.raises(InputError, match="charge 1"):
+        agent.interpret(step, walk.context, [taken(spec, workspace, charge=1)])
+    done = taken(spec, workspace)
+    (workspace / "jobs/j0/cluster.xyz").write_text("1\n\nO 0 0 0\n")
+    with pytest.raises(InputError, match="left no structure of the cluster"):
+        agent.interpret(step, walk.context, [done])

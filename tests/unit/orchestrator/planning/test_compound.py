@@ -130,7 +130,7 @@ def test_a_dry_run_counts_the_jobs_of_all_parts() -> None:
     ("text", "said"),
     [
         ("Run MD of 8 TMA hydroxide pairs in water at 300 K for 1 ns, pick a snapshot, and compute its B3LYP energy",
-         "which no step hands over yet"),
+         "does not say what is to be taken out of the simulation. Say it as in"),
         ("Cite papers on membranes, then compute the LUMO", "names no molecule"),
         ("Find the transition state of OH- attacking TMA, afterwards plot the HOMO", "transition states"),
         ("Search the web for AEMs, then design new cations", "names no family"),
