@@ -25,7 +25,7 @@ def one_of(plan: Plan, agent: str) -> Step:
         ("then take a TMA with its nearest chloride from it and compute its B3LYP energy", (1, 0), "single_point"),
         ("then compute the HOMO of a TMA with its nearest chloride and 3 waters from the last frame at PBE0",
          (1, 3), "single_point"),
-        ("and compute the dipole moment of the cluster of a cation, its nearest chloride and the 4 closest waters with xtb",
+        ("and compute the dipole of the cluster of a cation, its nearest chloride and the 4 closest waters with xtb",
          (1, 4), "single_point"),
         ("then from the last frame take one cation with its two closest chlorides and optimise it with GFN2-xTB",
          (2, 0), "optimisation"),
