@@ -8,7 +8,7 @@ from datetime import datetime
 
 from orchestrator.agents.text import counted
 from orchestrator.planning.specs import is_cluster
-from orchestrator.state import Finding, Plan, RunState, Species, Step, StepStatus, Table
+from orchestrator.state import Finding, Plan, RunState, Species, Step, StepStatus, Table, molecules_of
 from tasks.methods import Family, find_method
 from tasks.results import Artifact
 from tasks.units import clock
@@ -128,7 +128,7 @@ def report_markdown(
     if side_by_side is not None:
         lines += [*table_markdown(side_by_side), ""]
     lines += ["## Results", ""]
-    for finding in findings:
+    for finding in sorted(findings, key=lambda one: one.step):
         lines += _finding_lines(finding, plan, answer)
     failed = [one for one in species if one.error]
     if failed:
@@ -231,7 +231,7 @@ def sources(plan: Plan) -> list[str]:
 def _protocols(plan: Plan) -> str:
     """Give the levels of the quantum steps that no other one goes on with."""
     steps = _quantum_steps(plan)
-    begun_at = {step.goal.geometry_step for step in steps}
+    begun_at = {step.goal.geometry_step for step in plan.steps}
     last = [s for s in steps if s.number not in begun_at or s.goal.properties != ("geometry",)]
     return "; ".join(dict.fromkeys(step.goal.protocol for step in last if step.goal.protocol))
 
@@ -263,7 +263,7 @@ def caveats(plan: Plan, species: Sequence[Species]) -> list[str]:
     steps = _quantum_steps(plan)
     if not steps:
         return []
-    final = steps[-1].goal
+    final, species = steps[-1].goal, molecules_of(steps[-1], tuple(species)) or species
     asked = set(final.properties)
     notes = []
     if asked & {"homo", "lumo", "gap"}:
@@ -291,6 +291,11 @@ def caveats(plan: Plan, species: Sequence[Species]) -> list[str]:
         notes.append("The dipole moment of an ion depends on the origin; it is given about the centre of mass.")
     if "charges" in asked:
         notes.append("Mulliken charges depend strongly on the basis set: compare them at one level only.")
+    if any(map(is_cluster, species)):
+        notes.append(
+            "A cluster out of one frame of a simulation is one configuration of many, as a classical force field made"
+            " it" + ("." if final.solvent else "; in the gas phase nothing screens its charges from each other.")
+        )
     if any(one.multiplicity > 1 for one in species):
         notes.append("Open-shell molecules: the HOMO is the highest occupied orbital of either spin.")
     if any(one.atoms > 8 and not is_cluster(one) for one in species):

@@ -248,14 +248,14 @@ def _picture(one: Done, context: Context) -> Picture | None:
 
 def _sentence(spec: DynamicsSpec, result: DynamicsResult) -> str:
     found = [f"{one.species} ({_coefficient(one)}) × 10⁻⁹ m²/s" for one in result.diffusion]
-    text = listed(found) if found else "no diffusion coefficient (too short)"
+    text = f"diffusion of {listed(found)}" if found else "no diffusion coefficient (too short)"
     window = ""
     if result.diffusion:
         first = result.diffusion[0]
         window = f", fitted from {first.fit_start_ps:g} to {first.fit_end_ps:g} ps"
     density = _with_error(result.density_g_per_cm3, 3)
     return (
-        f"{spec.label}: diffusion of {text}{window}; density {density} g/cm³; {result.production_ps:g} ps in"
+        f"{spec.label}: {text}{window}; density {density} g/cm³; {result.production_ps:g} ps in"
         f" {counted(result.frames, 'frame')}."
     )
 

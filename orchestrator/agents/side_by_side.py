@@ -17,6 +17,7 @@ def at_levels(findings: Sequence[Finding], plan: Plan) -> list[tuple[str, Findin
     steps = {step.number: step for step in plan.steps}
     found = [(f, steps[f.step]) for f in findings if f.agent == "qm_agent" and f.step in steps]
     asked = [(f, step) for f, step in found if step.goal.properties != ("geometry",)]
+    asked.sort(key=lambda pair: pair[1].number)  # steps side by side end in any order
     levels = [(f.level if f.deviates else step.goal.protocol, f, step) for f, step in asked]
     return levels if len({level for level, _, _ in levels}) > 1 else []
 

@@ -129,6 +129,8 @@ def answer_text(findings: Sequence[Finding], plan: Plan | None = None) -> str:
     if designs := [f for f in findings if f.agent == "hem_agent"]:
         quantum = [f for f in findings if f.agent == "qm_agent"]
         said = [*designs, *quantum[-1:], *(f for f in said if f.agent not in ("hem_agent", "qm_agent"))]
+    # A simulation that later steps take their molecules from has an answer of its own.
+    said = [*(f for f in findings if f.agent == "md_agent" and f.stage == "simulated" and f not in said), *said]
     said = [*(f for f in findings if f.agent in QUOTING and f not in said), *said]
     return " ".join([*(finding.summary for finding in said), *differences(findings, plan or Plan())])
 
@@ -148,7 +150,7 @@ def _ends(findings: Sequence[Finding], plan: Plan) -> list[Finding]:
     found = {finding.step for finding in findings}
     rests_on = {n for s in plan.steps if s.agent != SUMMARY and s.number in found for n in s.depends_on}
     ends = {s.number for s in plan.steps if s.agent != SUMMARY and s.number in found and s.number not in rests_on}
-    last = [finding for finding in findings if finding.step in ends]
+    last = sorted((finding for finding in findings if finding.step in ends), key=lambda one: one.step)
     return last if len(ends) > 1 else []
 
 

@@ -271,10 +271,11 @@ def _on_cluster(part: Part, asked: Asked) -> Plan:
     steps = []
     for step in plan.steps:
         description = step.description.replace(stand_in[0].name, one.name)
+        description = description.replace("at the geometries of step", "as in the last frame of step")
         goal = step.goal
         if step.agent == QUANTUM and goal.geometry_step is None:
             goal = goal.model_copy(update={"geometry_step": EARLIER})
-            description += f", from the frame of step {EARLIER}"
+            description += f", from the last frame of step {EARLIER}"
         depends = tuple(number for number in step.depends_on if plan.step(number).agent != CHEMISTRY)
         if step.agent != CHEMISTRY:
             steps.append(step.model_copy(update={"description": description, "goal": goal, "depends_on": depends}))

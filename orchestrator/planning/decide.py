@@ -61,7 +61,7 @@ def plan_request(asked: Asked) -> Planned:
         return _undecided(asked, found)
     if found.kind == "plan":
         plan, species = plan_compound(asked, found.clauses)
-        decision = Decision(rule="complexity", reason=f"several agents, {found.reason}")
+        decision = Decision(rule="complexity", reason=f"several agents, each by its words ({found.reason})")
     else:
         plan, species = plan_one(found.agents[0], asked)
         decision = _of_one(asked, found.agents[0], found.reason, plan, species)

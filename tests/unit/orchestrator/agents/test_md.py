@@ -222,6 +222,11 @@ def test_what_is_taken_out_of_the_last_frame_is_computed_next(workspace: Path) -
     assert computed and computed.table
     assert computed.table.rows[0][0] == "tetramethylammonium + hydroxide"
     assert computed.produced[0].smiles == "C[N+](C)(C)C.[OH-]"
+    summary = walk.begin(4).finding
+    assert summary and "diffusion of hydroxide" in summary.summary and "energy" in summary.summary
+    report = (workspace / "runs/run-1/report.md").read_text()
+    assert "A cluster out of one frame of a simulation is one configuration of many" in report
+    assert "One conformer each" not in report and "GFN2-xTB//frame of the MD (properties // geometry)" in report
 
 
 def test_a_cluster_that_is_another_one_is_refused(workspace: Path) -> None:
