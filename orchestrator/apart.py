@@ -16,7 +16,7 @@ T = TypeVar("T")
 _PR_SET_PDEATHSIG = 1
 
 
-def _die_with_parent() -> None:
+def die_with_parent() -> None:
     """End this process when the service is killed; Ctrl-C is the service's to handle."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -32,7 +32,7 @@ class Apart:
     def _make(self) -> ProcessPoolExecutor:
         # Spawned, not forked: the service runs threads.
         context = multiprocessing.get_context("spawn")
-        return ProcessPoolExecutor(max_workers=self.size, mp_context=context, initializer=_die_with_parent)
+        return ProcessPoolExecutor(max_workers=self.size, mp_context=context, initializer=die_with_parent)
 
     async def run(self, function: Callable[..., T], *arguments: Any) -> T:
         """Run a function of a module, with arguments that can be pickled; once more if its process was killed."""

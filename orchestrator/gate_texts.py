@@ -2,25 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from orchestrator.agents.text import counted
+from orchestrator.pricing import Priced, job_words
 from orchestrator.state import RunState, Step, StepStatus
 
 #: below this an estimate says no more than that it is little
 _LITTLE_CORE_HOURS = 0.01
+#: jobs of one step that are shown one by one
+_MOST_SHOWN = 20
 
 
-def plan_text(state: RunState, jobs: int, core_seconds: float | None) -> str:
-    """Ask about a plan: each step, how many jobs, and what they cost together."""
-    lines = [f"{s.number}. {s.description} ({s.agent})" for s in state.plan.steps]
-    head = f"plan of {counted(len(lines), 'step')}, {counted(jobs, 'job')}, {_hours(core_seconds)}: {state.plan.title}"
+def plan_text(state: RunState, shown: Sequence[Mapping[str, Any]], cost: Mapping[str, Any]) -> str:
+    """Ask about a plan: each step with its jobs, and what they cost together.
+
+    Parameters
+    ----------
+    shown, cost
+        The steps and the total, as ``planning.preview.preview_plan`` gives them.
+    """
+    lines = []
+    for step, row in zip(state.plan.steps, shown, strict=True):
+        line, own = f"{step.number}. {step.description} ({step.agent})", row["estimated_cost"]
+        lines.append(f"{line}: {_counted_cost(own)}" if own["jobs"] else line)
+        jobs = [
+            Priced(words=job_words(job["spec"]), core_seconds=job["estimated_cost"]["core_seconds"])
+            for job in row["jobs"]
+        ]
+        lines += _job_lines(jobs) if len(jobs) > 1 else []
+    head = f"plan of {counted(len(state.plan.steps), 'step')}, {_counted_cost(cost)}: {state.plan.title}"
     return "\n".join([head, *lines])
 
 
-def cost_text(step: Step) -> str:
-    """Ask about the newest frozen batch of a step."""
+def cost_text(step: Step, jobs: Sequence[Priced]) -> str:
+    """Ask about the newest frozen batch of a step: each job with its cost, and what they cost together."""
     batch = step.batches[-1]
-    jobs = counted(batch.manifest.count, "job")
-    return f"step {step.number}, {step.description}: {jobs}, {_hours(batch.core_seconds)}"
+    what = "to repair what failed, " if batch.repairs else ""
+    cost = {
+        "jobs": batch.manifest.count,
+        "core_seconds": sum(job.core_seconds or 0.0 for job in jobs),
+        "unknown": sum(job.core_seconds is None for job in jobs),
+    }
+    return "\n".join([f"step {step.number}, {step.description}: {what}{_counted_cost(cost)}", *_job_lines(jobs)])
 
 
 def review_text(state: RunState) -> str:
@@ -29,6 +54,25 @@ def review_text(state: RunState) -> str:
     lines += [f"{s.number}. failed: {s.error}" for s in state.plan.steps if s.status is StepStatus.FAILED]
     after = f" after {counted(state.iteration, 'revision')}" if state.iteration else ""
     return "\n".join([f"results{after}, before the report", *lines])
+
+
+def _job_lines(jobs: Sequence[Priced]) -> list[str]:
+    lines = [f"   {job.words}: {_hours(job.core_seconds)}" for job in jobs[:_MOST_SHOWN]]
+    if left := jobs[_MOST_SHOWN:]:
+        known = sum(job.core_seconds or 0.0 for job in left)
+        unknown = sum(job.core_seconds is None for job in left)
+        lines.append(f"   and {_counted_cost({'jobs': len(left), 'core_seconds': known, 'unknown': unknown}, ' more')}")
+    return lines
+
+
+def _counted_cost(cost: Mapping[str, Any], more: str = "") -> str:
+    """Say how many jobs there are and what they cost: what is not known is not passed over."""
+    jobs, unknown = cost["jobs"], cost["unknown"]
+    number = f"{jobs}{more} {'job' if jobs == 1 else 'jobs'}"
+    if unknown == jobs and jobs:
+        return f"{number} at a cost that is not known"
+    total = f"{number}, {_hours(cost['core_seconds'])}"
+    return f"{total} and {counted(unknown, 'job')} among them at a cost that is not known" if unknown else total
 
 
 def _hours(core_seconds: float | None) -> str:

@@ -33,12 +33,14 @@ from orchestrator.handover import seen_by
 from orchestrator.inputs import settle_sources
 from orchestrator.model import Model, plan_with_model, word_answer
 from orchestrator.planning.asked import Asked, Planned
-from orchestrator.planning.cost import estimate
 from orchestrator.planning.feedback import revise_plan
 from orchestrator.planning.preview import preview_plan
+from orchestrator.pricing import priced, priced_jobs
 from orchestrator.recovery import classify
 from orchestrator.recovery.ask import with_recoveries
-from orchestrator.recovery.node import Recoverer, is_trouble, pending, read_rounds
+from orchestrator.recovery.node import Recoverer, is_trouble, pending
+from orchestrator.recovery.reading import read_rounds
+from orchestrator.recovery.refused import lost_structures
 from orchestrator.state import SUMMARY, Decision, RunState, Step, StepStatus, checked
 from orchestrator.stream.telling import telling
 from tasks import listing, runs
@@ -153,19 +155,21 @@ class Supervisor:
         offered = frozenset((await self.store.run(listing.declared())).keys())
         for kind, digest, behind in gates.wanted(state, self.settings):
             if kind is GateKind.PLAN:
-                _, cost = await self.apart.run(
+                shown, cost = await self.apart.run(
                     preview_plan, state.plan, state.species, state.request, offered or None, self.settings.max_atoms
                 )
-                text, seconds = plan_text(state, cost["jobs"], cost["core_seconds"]), cost["core_seconds"]
+                text, seconds = plan_text(state, shown, cost), cost["core_seconds"]
             elif kind is GateKind.COST:
                 batch = state.plan.step(behind[0]).batches[-1]
-                text, seconds = cost_text(state.plan.step(behind[0])), batch.core_seconds
+                jobs = await self.apart.run(priced_jobs, batch.manifest, self.settings.workspace)
+                text, seconds = cost_text(state.plan.step(behind[0]), jobs), batch.core_seconds
             else:
                 text, seconds = review_text(state), None
             state = gates.open_gate(
                 state, kind, digest, behind, text=text, core_seconds=seconds, now=now, settings=self.settings
             )
         lines = [f"{gate.id} is asked for: {gate.text.splitlines()[0]}" for gate in state.gates[len(before.gates) :]]
+        fault_point("gate_opened")
         return self._with_plan_file(before, checked(gates=state.gates, history=lines))
 
     async def advance(self, state: RunState, config: RunnableConfig) -> Update:
@@ -180,7 +184,10 @@ class Supervisor:
                 )
                 context = replace(context, prose=prose.text, prose_note=prose.line)
                 state = state.model_copy(update={"usage": prose.usage, "history": [*state.history, prose.line]})
-            works[step.number] = await self.apart.run(_plan_jobs, self.agents[step.agent], step, context)
+            work = await self.apart.run(_plan_jobs, self.agents[step.agent], step, context)
+            if self.settings.recovery == "active" and (lost := lost_structures(state, step, work)):
+                work = Work(error=lost)  # before molecules are left out, recovery looks whether it can have them back
+            works[step.number] = work
         update = self._apply(state, works)
         told = [*state.history[before:], *update["history"]]
         return self._with_plan_file(state, {**update, **checked(usage=state.usage, history=told)})
@@ -191,6 +198,7 @@ class Supervisor:
         plan = state.plan
         for step, batch in gates.dispatchable(state, self.settings):
             jobs = await asyncio.to_thread(steps.read_manifest, batch.manifest, self.settings.workspace)
+            fault_point("dispatching_repair" if batch.repairs else "dispatching")
             await dispatch(
                 self.store,
                 self.settings,
@@ -201,6 +209,7 @@ class Supervisor:
                 manifest=batch.manifest.artifact.path,
             )
             plan = steps.update_batch(plan, step.number, batch.model_copy(update={"sent": True}))
+            fault_point("dispatched")
         return checked(plan=plan)
 
     async def await_batches(self, state: RunState, config: RunnableConfig) -> Update:
@@ -215,6 +224,8 @@ class Supervisor:
             asked = [gate.id for gate in gates.open_gates(state)] + [q.id for q in people.open_questions(state)]
             interrupt({"batches": awaited, "people": asked})
         heard = people.hear(state, entries, await self.store.now())
+        if entries:
+            fault_point("heard")
         plan, history = heard.plan, heard.history[len(state.history) :]
         for step, batch in waiting:
             if batch.batch_id in done:
@@ -364,20 +375,13 @@ def _result(record: JobRecord) -> JobResult:
 
 def _plan_jobs(agent: Agent, step: Step, context: Context) -> Work:
     try:
-        return _priced(agent.plan_jobs(step, context))
+        return priced(agent.plan_jobs(step, context))
     except InputError as error:
         return Work(error=str(error))
 
 
 def _interpret(agent: Agent, step: Step, context: Context, results: list[JobResult]) -> Work:
     try:
-        return _priced(agent.interpret(step, context, results))
+        return priced(agent.interpret(step, context, results))
     except InputError as error:
         return Work(error=str(error))
-
-
-def _priced(work: Work) -> Work:
-    """Add what the specs cost together; not known as soon as one is not."""
-    costs = [estimate(spec).core_seconds for spec in work.specs]
-    known = [cost for cost in costs if cost is not None]
-    return replace(work, core_seconds=round(sum(known), 2) if len(known) == len(costs) else None)

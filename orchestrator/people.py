@@ -151,6 +151,7 @@ def as_before(species: Species, kept: Sequence[Finding], redone: frozenset[int])
     if species.geometry and any(species.geometry.path.endswith(f"-step{number}.xyz") for number in redone):
         stem = species.geometry.path.rpartition("-step")[0]
         changes["geometry"] = _newest_geometry(stem, kept)
+        changes["geometry_level"] = ""  # which no finding says
     return species.model_copy(update=changes) if changes else species
 
 

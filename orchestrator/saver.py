@@ -27,6 +27,7 @@ from langgraph.checkpoint.redis.key_registry import WRITE_KEYS_ZSET_PREFIX, Chec
 from langgraph.checkpoint.redis.util import to_storage_safe_id, to_storage_safe_str
 from langgraph.checkpoint.serde.types import INTERRUPT
 from langgraph.constants import START
+from redisvl.exceptions import RedisSearchError
 
 from orchestrator.migrations import migrate
 from orchestrator.serde import LosslessSerializer, lossless
@@ -75,6 +76,15 @@ class FencedSaver(AsyncRedisSaver):
         super().__init__(redis_client=client)
         self.serde = LosslessSerializer()
         self.store = store
+
+    async def asetup(self) -> None:
+        """Make the indexes, which another orchestrator that starts at the same time may be doing as well."""
+        while True:
+            try:
+                return await super().asetup()
+            except RedisSearchError as error:
+                if "already exists" not in str(error):
+                    raise
 
     @staticmethod
     def _token(config: RunnableConfig) -> tuple[str, int]:

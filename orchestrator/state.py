@@ -147,6 +147,8 @@ class Goal(Part):
     molecules: tuple[str, ...] = ()
     #: the step whose molecules it is about, such as a swarm's; None: as ``molecules`` says
     molecules_step: int | None = None
+    #: how many of a swarm's candidates the step is about, the best first; None: all that were handed on
+    best: int | None = None
     #: of a chemistry step: what is done besides identifying (``selfies``, ``similarity``, ``descriptors``, …)
     operations: tuple[str, ...] = ()
 
@@ -246,6 +248,8 @@ class Dispatched(Part):
     interpreted: bool = False
     #: of a repair: the batch whose failed jobs its jobs are made in place of
     repairs: str = ""
+    #: of a repair: its jobs only make the structures that those of the next batch begin from
+    prepares: bool = False
     trouble: Trouble = ""
 
 
@@ -274,10 +278,18 @@ class Step(Part):
 def molecules_of(step: Step, species: tuple[Species, ...]) -> tuple[Species, ...]:
     """Give the molecules of a run that a step is about."""
     if step.goal.molecules_step is not None:
-        return tuple(one for one in species if one.found_by == step.goal.molecules_step)
+        return _best(step, tuple(one for one in species if one.found_by == step.goal.molecules_step))
     if step.goal.molecules:
         return tuple(one for one in species if one.smiles in step.goal.molecules and not one.found_by)
-    return species
+    return _best(step, species)
+
+
+def _best(step: Step, species: tuple[Species, ...]) -> tuple[Species, ...]:
+    """Give the candidates that a step is about, which a swarm hands on in the order of their ranks."""
+    if step.goal.best is None:
+        return species
+    found = [one for one in species if one.found_by][step.goal.best :]
+    return tuple(one for one in species if one not in found)
 
 
 class Plan(Part):

@@ -72,6 +72,7 @@ def freeze(
     workspace: Path,
     *,
     repairs: str = "",
+    prepares: bool = False,
     restarts: Sequence[Restart] = (),
 ) -> Dispatched:
     """Write the manifest of a round: exact specs under ids that follow from run, step and round.
@@ -80,6 +81,8 @@ def freeze(
     ----------
     repairs
         The batch whose failed jobs these are made in place of; empty: a round of the step itself.
+    prepares
+        Whether they only make structures for jobs that are.
     restarts
         Of a repair, one for each spec: the job that it is made in place of, and where it begins.
     """
@@ -97,6 +100,7 @@ def freeze(
         manifest=Manifest(artifact=artifact, hash=spec_hash(rows), count=len(rows)),
         core_seconds=work.core_seconds,
         repairs=repairs,
+        prepares=prepares,
     )
 
 

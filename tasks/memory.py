@@ -21,6 +21,8 @@ from tasks.specs import canonical_json, spec_hash
 
 #: independent verified successes that a rule of the policy needs
 MIN_SUPPORT = 2
+#: episodes that are kept; above it the oldest go, but never one that a version of the policy stands on
+MOST_EPISODES = 5000
 Parameters = dict[str, str | int | float | bool]
 
 
@@ -123,9 +125,18 @@ def content_hash(content: Content) -> str:
 
 
 def put_episode(
-    episode: str, epoch: int, signature: str, content: Content, status: EpisodeStatus, trust: float = 0.0
+    episode: str,
+    epoch: int,
+    signature: str,
+    content: Content,
+    status: EpisodeStatus,
+    trust: float = 0.0,
+    *,
+    most: int = MOST_EPISODES,
 ) -> Call[str]:
     """Record an episode of a run that is held, or its verdict: ``ok``, or ``same`` if it stood there before.
+
+    ``most``: as many episodes are kept; the oldest that no version of the policy stands on make room.
 
     Raises
     ------
@@ -150,7 +161,7 @@ def put_episode(
             raise Conflict(f"episode {episode} is {reply.details['status']} already")
         return reply.answer
 
-    return call("episode_put", content.run, epoch, episode, status.value, json.dumps(row), read=read)
+    return call("episode_put", content.run, epoch, episode, status.value, json.dumps(row), most, read=read)
 
 
 def revoke_episode(episode: str, by: str, why: str) -> Call[str]:
@@ -217,7 +228,7 @@ class Version(Record):
 class Noted(Record):
     """A line of the memory's account."""
 
-    #: ``recorded``, ``revoked``, ``promoted`` or ``rolled_back``
+    #: ``recorded``, ``revoked``, ``dropped``, ``promoted`` or ``rolled_back``
     what: str
     who: str = ""
     why: str = ""

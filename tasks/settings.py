@@ -25,7 +25,10 @@ def default_home() -> Path:
 class Settings(BaseSettings):
     """All settings, with their units in their names."""
 
-    model_config = SettingsConfigDict(env_prefix="SIMRELAY_", frozen=True, extra="ignore", hide_input_in_errors=True)
+    # An empty variable is one that is not set: files of variables name more than they give.
+    model_config = SettingsConfigDict(
+        env_prefix="SIMRELAY_", env_ignore_empty=True, frozen=True, extra="ignore", hide_input_in_errors=True
+    )
 
     home: Path = Field(default_factory=default_home)
     #: Redis 8 of the user's own; empty: the embedded stack's
@@ -122,6 +125,8 @@ class Settings(BaseSettings):
     embeddings_folder: Path | None = None
     #: Qdrant server that keeps the library instead of Redis; needs embeddings
     qdrant_url: str = ""
+    #: its API key, if it asks for one
+    qdrant_key: SecretStr = SecretStr("")
     log_level: str = "INFO"
 
     @model_validator(mode="after")
@@ -129,7 +134,8 @@ class Settings(BaseSettings):
         if bool(self.model_url) != bool(self.model):
             missing, given = ("SIMRELAY_MODEL", "SIMRELAY_MODEL_URL")[:: 1 if self.model_url else -1]
             raise ValueError(f"{given} is set, but {missing} is not: a language model needs both")
-        for name, url in (("SIMRELAY_MODEL_URL", self.model_url), ("SIMRELAY_TAVILY_URL", self.tavily_url)):
+        urls = ("model_url", "tavily_url", "embeddings_url", "qdrant_url")
+        for name, url in ((f"SIMRELAY_{name.upper()}", str(getattr(self, name))) for name in urls):
             if url and not url.startswith(("http://", "https://")):
                 raise ValueError(f"{name} does not begin with http:// or https://")
         return self

@@ -19,7 +19,8 @@ def plan_counting(asked: Asked) -> Planned:
     """Plan `count JOBS times to STEPS pausing SECONDS, ROUNDS rounds`, several of them apart by a semicolon.
 
     `count after a question` asks first. `stumble JOBS times to STEPS …` fails until it was started so often; of several
-    jobs only the first does. `refused count …` is refused as long as there is no file `right` in the run's folder.
+    jobs only the first does. `late 1 times to SECONDS …` has a walltime of 12 s, and no checkpoint. `refused count …`
+    is refused as long as there is no file `right` in the run's folder.
     """
     text = asked.text
     if "question" in text and not asked.agent:
@@ -50,6 +51,8 @@ class CountingAgent(Agent):
         specs = [spec] * int(jobs)
         if step.description.strip().startswith("stumble"):
             specs[0] = {"program": "stumble", "parameters": {"steps": int(steps)}}
+        if step.description.strip().startswith("late"):
+            specs[0] = {"program": "rest", "parameters": {"seconds": steps}, "resources": {"walltime_seconds": 12}}
         return Work(specs=tuple(parse_spec(spec) for spec in specs))
 
     def interpret(self, step: Step, context: Context, results: Sequence[JobResult]) -> Work:

@@ -1,4 +1,4 @@
-"""Small real programs that tests run as `program` jobs: they count, stumble, and write checkpoints."""
+"""Small real programs that tests run as `program` jobs: they count, stumble, rest, and write checkpoints."""
 
 from __future__ import annotations
 
@@ -42,11 +42,19 @@ print("ARRIVED" if step >= steps else f"stumbled at {step}")
 sys.exit(0 if step >= steps else 1)
 """
 
+#: takes --seconds and leaves no checkpoint, so that a walltime that is too short fails it for good
+REST = """
+import sys, time
+time.sleep(float(sys.argv[1]))
+print("RESTED")
+"""
+
 
 def programs_toml(folder: Path) -> str:
     """Write the programs into a folder and give the declarations for them."""
     (folder / "countdown.py").write_text(COUNTDOWN)
     (folder / "stumble.py").write_text(STUMBLE)
+    (folder / "rest.py").write_text(REST)
     return f'''
 [programs.countdown]
 description = "Counts, with a checkpoint at each step"
@@ -80,6 +88,16 @@ restart_arguments = ["--restart"]
 [programs.stumble.parameters.steps]
 type = "integer"
 minimum = 1
+
+[programs.rest]
+description = "Takes its time, and leaves no checkpoint"
+command = ["{sys.executable}", "-S", "{folder / "rest.py"}", "{{seconds}}"]
+success = "^RESTED$"
+stop_grace_seconds = 1.0
+
+[programs.rest.parameters.seconds]
+type = "number"
+minimum = 0
 
 [programs.nothing]
 description = "Does nothing, well"

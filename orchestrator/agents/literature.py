@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from orchestrator.agents.base import Agent, Context, JobResult, Work
-from orchestrator.library import Answer, open_library
+from orchestrator.library import Answer, RedisAway, open_library
 from orchestrator.state import Column, Finding, Step, Table
 from tasks.errors import SimrelayError
 from tasks.settings import Settings
@@ -27,11 +27,19 @@ class LiteratureAgent(Agent):
     tools: ClassVar[tuple[str, ...]] = ("RediSearch (BM25)", "redisvl or Qdrant (vectors)", "pypdf", "bibtexparser")
 
     def plan_jobs(self, step: Step, context: Context) -> Work:
-        """Do the whole step at once."""
+        """Do the whole step at once.
+
+        Raises
+        ------
+        RedisAway
+            If Redis does not answer. It holds the run too, so this is no end of the step: the run waits for Redis.
+        """
         question = step.goal.query or context.request
         try:
             with open_library(context.settings or Settings()) as library:
                 answer = library.ask(question)
+        except RedisAway:
+            raise
         except SimrelayError as error:
             return Work(error=str(error))
         return Work(finding=_finding(step, answer))

@@ -67,6 +67,9 @@ class QuantumAgent(Agent):
         for one, slug in zip(context.species, slugs(context.species), strict=True):
             job = jobs.get(key_of(one))
             if one.error or job is None:
+                # What earlier steps have left out they have said themselves.
+                mine = one.error.removeprefix(f"step {step.number}: ")
+                notes += [f"{one.name} failed: {mine}"] if mine != one.error else []
                 species.append(
                     one if one.error else one.model_copy(update={"error": f"step {step.number}: was not computed"})
                 )

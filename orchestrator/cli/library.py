@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -27,13 +28,14 @@ def add(
     """Add documents; what is in the library already is skipped, and what cannot be read is named."""
     from tasks.errors import InputError
 
-    files, others = _files(paths)
-    if not files:
+    files, others, failed = _files(paths)
+    if not files and not failed:
         remedy = "Give PDF, Markdown, text or BibTeX files, or folders that hold some."
         raise InputError("path", ", ".join(map(str, paths)), "holds nothing that the library reads", remedy)
     added: list[Record] = []
     duplicates: list[dict[str, str]] = []
-    failed: list[dict[str, str]] = []
+    for unread in failed:
+        note(f"not added: {unread['file']}: {unread['error']}")
     with start_if_missing() as service:
         for path in files:
             try:
@@ -118,28 +120,37 @@ def reindex(as_json: Json = False) -> None:
     answer(f"{done['passages']} passages indexed; they are searched by {done['method']}")
 
 
-def _files(paths: list[Path]) -> tuple[list[Path], int]:
-    """Give the files to be added, bibliographies first since they describe others, and how many are left alone."""
+def _files(paths: list[Path]) -> tuple[list[Path], int, list[dict[str, str]]]:
+    """Give the files to be added, how many others are left alone, and what cannot be read.
+
+    Bibliographies come first, since they describe others. Links to folders are left alone: they may lead in circles.
+    """
     from orchestrator.library.documents import KINDS
     from tasks.errors import InputError
 
     files: list[Path] = []
     others = 0
+    failed: list[dict[str, str]] = []
+
+    def closed(error: OSError) -> None:
+        failed.append({"file": str(error.filename), "error": f"cannot be read: {error.strerror}"})
+
     for path in paths:
         if path.is_dir():
-            inside = sorted(one for one in path.rglob("*") if one.is_file() and not _hidden(one.relative_to(path)))
-            known = [one for one in inside if one.suffix.lower() in KINDS]
-            others += len(inside) - len(known)
-            files += known
+            for folder, inside, names in os.walk(path, onerror=closed):
+                inside[:] = sorted(name for name in inside if not name.startswith("."))
+                others += sum(Path(folder, name).is_symlink() for name in inside)
+                seen = [Path(folder, name) for name in sorted(names) if not name.startswith(".")]
+                known = [one for one in seen if one.suffix.lower() in KINDS]
+                others += len(seen) - len(known)
+                files += [one for one in known if one.is_file()]
+                odd = "is a link to nothing, or no file with content"
+                failed += [{"file": str(one), "error": odd} for one in known if not one.is_file()]
         elif path.is_file():
             files.append(path)
         else:
             raise InputError("path", str(path), "is neither a file nor a folder", "Give one that can be read.")
-    return sorted(dict.fromkeys(files), key=lambda one: KINDS.get(one.suffix.lower()) != "bibtex"), others
-
-
-def _hidden(path: Path) -> bool:
-    return any(part.startswith(".") for part in path.parts)
+    return sorted(dict.fromkeys(files), key=lambda one: KINDS.get(one.suffix.lower()) != "bibtex"), others, failed
 
 
 def _plain(documents: list[Record]) -> list[dict[str, object]]:

@@ -8,6 +8,17 @@ from __future__ import annotations
 
 from orchestrator.library.answers import Answer, Quote, Source
 from orchestrator.library.catalogue import Added, Library, open_library
-from orchestrator.library.store import Hit, LibraryStore, Record
+from orchestrator.library.store import Hit, LibraryStore, Record, RedisAway
 
-__all__ = ["Added", "Answer", "Hit", "Library", "LibraryStore", "Quote", "Record", "Source", "open_library"]
+__all__ = [
+    "Added",
+    "Answer",
+    "Hit",
+    "Library",
+    "LibraryStore",
+    "Quote",
+    "Record",
+    "RedisAway",
+    "Source",
+    "open_library",
+]

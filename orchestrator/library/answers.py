@@ -164,7 +164,9 @@ def _candidates(
     found = []
     for place, (hit, held) in enumerate(about):
         around = _share(wanted & held, rarity)
-        for sentence in sentences(hit.text):
+        said = sentences(hit.text)
+        # The title stands in the source already, and alone it says nothing.
+        for sentence in [one for one in said if one != hit.document.title] or said:
             inside = _share(wanted & stems(sentence), rarity)
             # Of equals the passage that was found first is quoted.
             found.append((inside + _AROUND * around - 1e-6 * place, _short(sentence), hit))

@@ -9,13 +9,16 @@ from typing import Self
 
 from orchestrator.library.answers import CANDIDATES, Answer, compose
 from orchestrator.library.chunks import split
-from orchestrator.library.documents import Document, read
+from orchestrator.library.documents import Document, Reading, kind_of, load_parsers, read
 from orchestrator.library.store import LibraryStore, Part, Record
+from orchestrator.limited import LimitExceeded, Limits, run_limited
 from tasks.errors import ConfigurationError, InputError, NotFound
 from tasks.settings import Settings
 
 #: the shortest beginning of an id that names a document
 _SHORTEST_ID = 6
+#: what reading one file may take: a hundred times what a long book does
+LIMITS = Limits(seconds=120, memory_bytes=1 << 30)
 
 
 class Added(Part):
@@ -53,9 +56,9 @@ class Library:
         Raises
         ------
         InputError
-            If it cannot be read.
+            If it cannot be read, or reading it takes too long or too much memory.
         """
-        reading = read(path, name)
+        reading = _read(path, name)
         there = {record.id: record for record in self.store.documents()}
         added: list[Record] = []
         duplicates: list[Record] = []
@@ -154,7 +157,8 @@ def open_library(settings: Settings) -> Library:
             )
         from orchestrator.library.qdrant_store import QdrantStore, connect_qdrant
 
-        return Library(QdrantStore(connect_qdrant(settings.qdrant_url), embedder, settings))
+        qdrant = connect_qdrant(settings.qdrant_url, settings.qdrant_key.get_secret_value())
+        return Library(QdrantStore(qdrant, embedder, settings))
     client = connect(settings)
     if embedder is None:
         from orchestrator.library.redis_store import RedisStore
@@ -163,6 +167,16 @@ def open_library(settings: Settings) -> Library:
     from orchestrator.library.hybrid import HybridStore
 
     return Library(HybridStore(client, settings, embedder))
+
+
+def _read(path: Path, name: str) -> Reading:
+    """Read a file that may be made to harm whoever reads it."""
+    load_parsers(kind_of(name))
+    try:
+        return run_limited(LIMITS, read, path, name)
+    except LimitExceeded as error:
+        remedy = "Print or export it anew, or split it; then add that."
+        raise InputError("file", name, f"was given up: reading it {error}", remedy) from None
 
 
 def _record(document: Document, chunks: int, kept_at: str) -> Record:

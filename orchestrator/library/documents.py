@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
+import importlib
 import logging
 import re
 import unicodedata
@@ -26,6 +28,16 @@ KINDS: dict[str, Kind] = {
     ".bibtex": "bibtex",
 }
 _MOST_PAGES = 2000
+#: what one document may hold, in characters: some 4,000 pages
+MOST_CHARACTERS = 10_000_000
+#: marks of order of bytes, which tell an encoding for certain; the longer ones first
+_MARKS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
 _DOI = re.compile(r"\b10\.\d{4,9}/[-._;()/:A-Za-z0-9]+")
 #: a year that says of itself that it is that of publication; any other year in a text may be anything
 _PUBLISHED = re.compile(
@@ -96,7 +108,11 @@ def read(path: Path, name: str) -> Reading:
         If it is of another kind, cannot be read, or holds no text.
     """
     kind = kind_of(name)
+    if kind != "pdf" and path.stat().st_size > 4 * MOST_CHARACTERS:
+        raise _too_long(name, path.stat().st_size, "bytes")
     content = path.read_bytes()
+    if kind != "pdf" and content.startswith(b"%PDF-"):
+        raise InputError("file", name, "is a PDF by its content", "Give it the ending .pdf.")
     if kind == "bibtex":
         return _read_bibtex(_decoded(content, name), name)
     if kind == "pdf":
@@ -108,6 +124,8 @@ def read(path: Path, name: str) -> Reading:
     if not any(page.strip() for page in pages):
         remedy = "If it is a scan, have it recognised (OCR) first." if kind == "pdf" else "Give a file with text."
         raise InputError("file", name, "holds no text", remedy)
+    if (length := sum(map(len, pages))) > MOST_CHARACTERS:
+        raise _too_long(name, length, "characters")
     start = "\n".join(pages[:2])
     doi = _DOI.search(facts.doi) or _DOI.search(start)
     year = facts.year or next((int(match[1]) for match in _PUBLISHED.finditer(start)), None)
@@ -122,6 +140,12 @@ def read(path: Path, name: str) -> Reading:
         pages=pages,
     )
     return Reading(documents=(document,))
+
+
+def load_parsers(kind: Kind) -> None:
+    """Load what reads files of a kind, so that a process forked from this one need not."""
+    for module in {"pdf": ("pypdf",), "bibtex": ("bibtexparser.entrypoint", "bibtexparser.middlewares")}.get(kind, ()):
+        importlib.import_module(module)
 
 
 def kind_of(name: str) -> Kind:
@@ -139,12 +163,19 @@ def clean(text: str) -> str:
     return "".join(kept)
 
 
+def _too_long(name: str, size: int, unit: str) -> InputError:
+    remedy = f"At most {MOST_CHARACTERS:,} characters of text are taken: split it."
+    return InputError("file", name, f"holds {size:,} {unit}", remedy)
+
+
 def _decoded(content: bytes, name: str) -> str:
+    encoding = next((named for mark, named in _MARKS.items() if content.startswith(mark)), "utf-8")
     try:
-        text = content.decode("utf-8-sig")
+        text = content.decode(encoding)
     except UnicodeDecodeError as error:
-        remedy = "Save it as UTF-8."
-        raise InputError("file", name, f"is not UTF-8 text (byte {error.start + 1})", remedy) from None
+        problem = f"is not {encoding.removesuffix('-sig').upper()} text (byte {error.start + 1})"
+        remedy = "Save it as UTF-8; from an old Western encoding: iconv --from-code WINDOWS-1252 --to-code UTF-8."
+        raise InputError("file", name, problem, remedy) from None
     if "\0" in text:
         raise InputError("file", name, "is binary, not text", "Give a text file, or one with the ending that it has.")
     return text
@@ -219,7 +250,13 @@ def _read_pdf(path: Path, name: str) -> tuple[tuple[str, ...], _Facts]:
         if len(reader.pages) > _MOST_PAGES:
             problem = f"has {len(reader.pages)} pages"
             raise InputError("file", name, problem, f"At most {_MOST_PAGES} are taken: split it.")
-        pages = tuple(_joined(clean(page.extract_text())) for page in reader.pages)
+        pages, length = [], 0
+        for page in reader.pages:
+            text = page.extract_text()
+            # Before anything else is done with it: a page may show the same text a thousand times.
+            if (length := length + len(text)) > MOST_CHARACTERS:
+                raise _too_long(name, length, "characters or more")
+            pages.append(_joined(clean(text)))
         meta = reader.metadata
         title, author = (str(meta.title or ""), str(meta.author or "")) if meta else ("", "")
         doi = " ".join(str(meta.get(key, "")) for key in ("/doi", "/DOI", "/Subject", "/Keywords")) if meta else ""
@@ -235,7 +272,7 @@ def _read_pdf(path: Path, name: str) -> tuple[tuple[str, ...], _Facts]:
         ) from None
     facts = _Facts(title="" if _NO_TITLE.search(title) else _shown(title), doi=doi)
     facts.authors = _names(author) if author.strip() else ()
-    return pages, facts
+    return tuple(pages), facts
 
 
 def _joined(text: str) -> str:
@@ -248,7 +285,7 @@ def _read_bibtex(text: str, name: str) -> Reading:
     from bibtexparser.entrypoint import parse_string
     from bibtexparser.middlewares import LatexDecodingMiddleware, SeparateCoAuthors, SplitNameParts
 
-    layers = [LatexDecodingMiddleware(), SeparateCoAuthors(), SplitNameParts()]
+    layers = [LatexDecodingMiddleware(keep_math_mode=False), SeparateCoAuthors(), SplitNameParts()]
     logging.getLogger("bibtexparser").setLevel(logging.CRITICAL)
     parsed = parse_string(text, append_middleware=layers)
     problems = [f"line {(block.start_line or 0) + 1}: {_why(block.error)}" for block in parsed.failed_blocks]
@@ -257,7 +294,7 @@ def _read_bibtex(text: str, name: str) -> Reading:
         fields = {key.lower(): one.value for key, one in entry.fields_dict.items()}
         title = _shown(_plain(fields.get("title")))
         if not title:
-            problems.append(f"entry {entry.key}: has no title")
+            problems.append(_shown(f"entry {entry.key}: has no title"))
             continue
         parts = [title, *(_plain(fields.get(key)) for key in ("abstract", "keywords", "note", "annote"))]
         raw = repr((entry.entry_type, sorted((key, str(value)) for key, value in fields.items())))
@@ -284,7 +321,8 @@ def _read_bibtex(text: str, name: str) -> Reading:
 
 
 def _plain(value: object) -> str:
-    return re.sub(r"[{}]", "", str(value or "")).strip()
+    # Subscripts of formulae (H_2O) are what is left of mathematics.
+    return re.sub(r"[{}]|(?<=[A-Za-z)])_(?=\d)", "", str(value or "")).strip()
 
 
 def _person(name: object) -> str:
@@ -293,4 +331,4 @@ def _person(name: object) -> str:
 
 
 def _why(error: object) -> str:
-    return " ".join(str(error).split())[:160]
+    return _shown(str(error))[:160]

@@ -20,10 +20,12 @@ if TYPE_CHECKING:
 
 _AT_ONCE = 64
 _SECONDS = 30
+#: the first version that answers ``points/query``
+_OLDEST = (1, 10)
 _SPACE = uuid.UUID("5e2f6b0a-3b1c-5f0e-9a4d-6b1d0a7c9e21")
 
 
-def connect_qdrant(url: str) -> QdrantClient:
+def connect_qdrant(url: str, key: str = "") -> QdrantClient:
     """Give a client of a server; whether it answers shows at the first call.
 
     Raises
@@ -37,7 +39,9 @@ def connect_qdrant(url: str) -> QdrantClient:
         problem = f"SIMRELAY_QDRANT_URL needs {error.name}, which is not installed here"
         raise ConfigurationError(f"{problem}: pip install 'simrelay[literature]'") from None
     try:
-        return QdrantClient(url=url, timeout=_SECONDS, check_compatibility=False, trust_env=False)
+        # The client would look at the server's version now, and warn on standard error; see ``_refusal``.
+        headers = {"api-key": key} if key else None
+        return QdrantClient(url=url, headers=headers, timeout=_SECONDS, check_compatibility=False, trust_env=False)
     except ValueError as error:
         raise ConfigurationError(f"SIMRELAY_QDRANT_URL: {error}") from error
 
@@ -149,6 +153,9 @@ class QdrantStore(LibraryStore):
         if name not in there:
             size = models.VectorParams(size=vectors.shape[1], distance=models.Distance.COSINE)
             self.client.create_collection(name, vectors_config=size)
+            # A server in strict mode filters by what is indexed only.
+            self.client.create_payload_index(name, "id", models.PayloadSchemaType.KEYWORD, wait=True)
+            self.client.create_payload_index(name, "number", models.PayloadSchemaType.INTEGER, wait=True)
         points = [
             models.PointStruct(
                 id=str(uuid.uuid5(_SPACE, f"{payload['id']}:{payload['number']}")),
@@ -190,10 +197,28 @@ class QdrantStore(LibraryStore):
         except ResponseHandlingException as error:
             raise Unreachable(f"the library's store cannot be reached: Qdrant does not answer ({error})") from error
         except UnexpectedResponse as error:
-            if error.status_code and error.status_code >= 500:
-                why = f"the library's store cannot be reached: Qdrant cannot answer (status {error.status_code})"
-                raise Unreachable(why) from error
-            raise SimrelayError(f"Qdrant refuses what the library asks: {error}") from error
+            raise self._refusal(error.status_code or 0, error) from error
+
+    def _refusal(self, status: int, error: Exception) -> SimrelayError:
+        """Say why a server refuses: it is not well, the key is wrong, or it is too old for what is asked."""
+        if status >= 500:
+            return Unreachable(f"the library's store cannot be reached: Qdrant cannot answer (status {status})")
+        if status in (401, 403):
+            return ConfigurationError(f"Qdrant refuses the key (status {status}): look at SIMRELAY_QDRANT_KEY")
+        why = " ".join(str(error).split())[:300]
+        version = self._version()
+        if version and version < _OLDEST:
+            shown = ".".join(map(str, version))
+            return ConfigurationError(f"Qdrant {shown} is too old for the library, which needs 1.10 or newer: {why}")
+        return SimrelayError(f"Qdrant refuses what the library asks: {why}")
+
+    def _version(self) -> tuple[int, ...]:
+        from qdrant_client.http.exceptions import ApiException
+
+        try:
+            return tuple(int(part) for part in re.findall(r"\d+", self.client.info().version)[:3])
+        except (ApiException, ValueError):
+            return ()
 
 
 def _model_of(collection: str) -> str:

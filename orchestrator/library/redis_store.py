@@ -18,9 +18,9 @@ import redis
 from redis.exceptions import BusyLoadingError, OutOfMemoryError, ResponseError
 
 from orchestrator.library.chunks import Chunk
-from orchestrator.library.store import Hit, LibraryStore, Record
+from orchestrator.library.store import Hit, LibraryStore, Record, RedisAway
 from orchestrator.library.words import words
-from tasks.errors import Refused, Unreachable
+from tasks.errors import Refused
 from tasks.settings import Settings
 
 #: share of Redis' limit of memory above which nothing is added: runs and jobs come first
@@ -37,7 +37,7 @@ def reaching() -> Iterator[None]:
         yield
     except (redis.ConnectionError, redis.TimeoutError, BusyLoadingError) as error:
         name = type(error).__name__
-        raise Unreachable(f"the library's store cannot be reached: Redis does not answer ({name})") from error
+        raise RedisAway(f"the library's store cannot be reached: Redis does not answer ({name})") from error
     except OutOfMemoryError as error:
         raise Refused("Redis has no memory left: nothing is added to the library") from error
 

@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from orchestrator.library.chunks import Chunk
-from tasks.errors import Conflict
+from tasks.errors import Conflict, Unreachable
 
 Kind = Literal["pdf", "markdown", "text", "bibtex"]
 
@@ -48,6 +48,10 @@ class Hit(Part):
     text: str
     #: as the search that found it counts: BM25, similarity, or fused; comparable within one search only
     score: float
+
+
+class RedisAway(Unreachable):
+    """The library's store cannot be reached: Redis, which holds the runs too, does not answer."""
 
 
 class ModelChanged(Conflict):

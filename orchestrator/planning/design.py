@@ -38,6 +38,11 @@ _COUNTS = {
     "candidates": re.compile(r"(?:best|top)\s+(\d+|two|three|four|five)\b", re.I),
 }
 _WORDS_OF_NUMBERS = {"two": 2, "three": 3, "four": 4, "five": 5}
+_NUMBER_WORD = r"(\d+|two|three|four|five)"
+#: how feedback says how many candidates are wanted
+_ONLY = re.compile(
+    rf"\b(?:best|top)\s+{_NUMBER_WORD}\b|(?<![\w.]){_NUMBER_WORD}\s+(?:best\s+|top\s+)?candidates?\b", re.IGNORECASE
+)
 #: property -> its words, and how far outside of a range its desirability has fallen to zero
 _RANGES = {
     "lumo_ev": (r"lumos?", 1.0),
@@ -93,9 +98,7 @@ def read_design(text: str) -> Design:
         raise InputError("families", text, "names no family of cations to design", f"Known are {known}. {EXAMPLE}")
     fields: dict[str, object] = {"kind": "swarm", "families": families, "backbone": _backbone(text)}
     counts = {name: value for name in _COUNTS if (value := _count(name, text)) is not None}
-    candidates = counts.pop("candidates", 1)
-    if not 1 <= candidates <= _MOST_CANDIDATES:
-        raise InputError("candidates", candidates, "cannot be verified", f"Ask for 1 to {_MOST_CANDIDATES}.")
+    candidates = _verifiable(counts.pop("candidates", 1))
     objectives = _objectives(text)
     fields |= counts | {"objectives": [o.model_dump() for o in objectives]}
     if substituents := _substituents(text):
@@ -124,7 +127,7 @@ def usual_candidate(swarm: SwarmSpec) -> Species:
 def build_design_plan(design: Design) -> Plan:
     """Give the plan: the swarm, then its best candidates identified, relaxed, computed at DFT level, and analysed."""
     swarm, level, count = design.swarm, design.level, design.candidates
-    best = "the best candidate" if count == 1 else f"the best {count} candidates"
+    best = the_best(count)
     families = " and ".join(name.replace("_", " ") for name in swarm.families)
     method, basis = level.method or "B3LYP", find_basis(level.basis or "def2-SVP")
     final = f"{method}/{basis}//GFN2-xTB in {level.solvent}"
@@ -178,6 +181,32 @@ def read_counts(text: str) -> dict[str, int]:
     """Give the numbers of a swarm that a text states: ``particles``, ``steps``, ``seed``, ``max_heavy_atoms``."""
     found = {name: _count(name, text) for name in _COUNTS if name != "candidates"}
     return {name: value for name, value in found.items() if value is not None}
+
+
+def read_candidates(text: str) -> int | None:
+    """Give how many candidates feedback wants: ``only 5 candidates``, ``the best three``; None: it says nothing of it.
+
+    Raises
+    ------
+    InputError
+        If they are more than can be verified, or none.
+    """
+    match = _ONLY.search(text)
+    if match is None:
+        return None
+    word = next(group for group in match.groups() if group).lower()
+    return _verifiable(_WORDS_OF_NUMBERS.get(word) or int(word))
+
+
+def the_best(candidates: int) -> str:
+    """Name that many candidates, as the steps of a design do."""
+    return "the best candidate" if candidates == 1 else f"the best {candidates} candidates"
+
+
+def _verifiable(candidates: int) -> int:
+    if not 1 <= candidates <= _MOST_CANDIDATES:
+        raise InputError("candidates", candidates, "cannot be verified", f"Ask for 1 to {_MOST_CANDIDATES}.")
+    return candidates
 
 
 def _count(name: str, text: str) -> int | None:

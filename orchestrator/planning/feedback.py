@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from orchestrator.planning.candidates_feedback import fewer
 from orchestrator.planning.clusters import TAKES
 from orchestrator.planning.conditions import take_conditions
-from orchestrator.planning.design import read_counts
+from orchestrator.planning.design import read_candidates, read_counts
 from orchestrator.planning.dynamics import AT_STRUCTURES, at_structures, plan_dynamics
 from orchestrator.planning.dynamics_feedback import reworded
 from orchestrator.planning.levels import Level, is_tight_binding, read_level, take_solvent
@@ -22,8 +23,8 @@ from tasks.units import memory_mb
 
 _REMEDY = (
     "Name what is to be different: a level ('PBE0/def2-TZVP'), a solvent ('in methanol'), a temperature, cores or"
-    " memory, of a simulation its lengths of time, or of a swarm its particles, steps or seed; or say 'again' to have"
-    " it done anew as it was."
+    " memory, of a simulation its lengths of time, or of a swarm its particles, steps, seed or how many of its best"
+    " candidates; or say 'again' to have it done anew as it was."
 )
 _AGAIN = re.compile(r"\b(?:again|anew|repeat|redo|rerun|once more)\b", re.IGNORECASE)
 _CORES = re.compile(r"(?<![\w.])(\d+)[\s-]+(?:cpu\s+)?cores?\b", re.IGNORECASE)
@@ -42,15 +43,15 @@ def revise_plan(
     """
     conditions, rest = take_conditions(feedback)
     solvent, rest = take_solvent(rest)
-    counts = read_counts(rest)
+    counts, candidates = read_counts(rest), read_candidates(rest)
     level, rest = read_level(rest)
     resources: dict[str, Any] = {}
     if cores := _CORES.search(rest):
         resources["cores"] = int(cores[1])
     if memory := _MEMORY.search(rest):
         resources["memory_mb"] = memory_mb(memory[0], "feedback")
-    changed = plan
-    for step in plan.steps:
+    changed = plan if candidates is None else fewer(plan, species, candidates, iteration)
+    for step in changed.steps:
         if step.status is not StepStatus.PENDING or step.iteration != iteration:
             continue
         if step.agent == "md_agent":

@@ -46,10 +46,10 @@ def dry_run(
     -------
     dict
         ``request``, ``decision``, ``question`` (what a person would be asked), ``answer`` (of a request that needs no
-        agent), ``plan`` (its title), ``species``, ``steps`` (``number``, ``agent``,
-        ``description``, ``depends_on``, ``protocol``, ``jobs``), ``estimated_cost``, ``queued`` (always 0). A job has
-        ``spec``, ``estimated_cost``, and ``geometry_from`` where its structure comes out of an earlier step: all of the
-        spec but that is then as it will be submitted.
+        agent), ``plan`` (its title), ``species``, ``steps`` (``number``, ``agent``, ``description``, ``depends_on``,
+        ``protocol``, ``jobs``, ``estimated_cost``), ``estimated_cost`` (``unknown`` counts the jobs about which nothing
+        is known), ``queued`` (always 0). A job has ``spec``, ``estimated_cost``, and ``geometry_from`` where its
+        structure comes out of an earlier step: all of the spec but that is then as it will be submitted.
 
     Raises
     ------
@@ -77,31 +77,26 @@ def preview_plan(
     plan: Plan, species: tuple[Species, ...], request_text: str, offered: frozenset[str] | None, max_atoms: int
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Give what the steps of a plan would submit, and what it would cost together."""
-    steps = []
-    total = 0.0
-    count = 0
+    steps: list[dict[str, Any]] = []
     for step in plan.steps:
-        jobs = []
+        jobs: list[dict[str, Any]] = []
+        usual = 0
+        seconds = 0.0
         its = molecules_of(step, species)
         if step.goal.swarm is not None:
             spec = complete_swarm(step.goal.swarm)
             cost = estimate(spec)
             jobs.append({"spec": dump_spec(spec), "estimated_cost": _shown(cost)})
-            total += cost.core_seconds or 0.0
         elif step.agent == "qm_agent" and not its and (taken := _taken(step, plan, request_text, max_atoms)):
-            job, cost = _job(step, taken, offered, max_atoms)
-            jobs.append(job)
-            total += cost.core_seconds or 0.0
+            jobs.append(_job(step, taken, offered, max_atoms)[0])
         elif step.agent == "qm_agent" and not its:
             # Its molecules come out of an earlier step: a usual one stands for each.
             cost = _usual(step, plan, offered, max_atoms)
-            total += (cost.core_seconds or 0.0) * step.goal.candidates
-            count += step.goal.candidates
+            usual = step.goal.candidates
+            seconds = (cost.core_seconds or 0.0) * usual
         elif step.agent == "qm_agent":
             for one in its:
-                job, cost = _job(step, one, offered, max_atoms)
-                jobs.append(job)
-                total += cost.core_seconds or 0.0
+                jobs.append(_job(step, one, offered, max_atoms)[0])
         elif step.agent == "md_agent":
             found = its or (_middle(plan),) if step.goal.molecules_step is not None else ()
             simulations = read_dynamics(step.goal.query or request_text, max_atoms, found).specs
@@ -111,10 +106,10 @@ def preview_plan(
                 if step.goal.geometry_step is not None:
                     made["geometry_from"] = f"step {step.goal.geometry_step}"
                 jobs.append({**made, "estimated_cost": _shown(cost)})
-                total += cost.core_seconds or 0.0
         if step.goal.analyses:
             jobs += [_analysis(step, name, offered) for name in [one.name for one in its] or [""]]
-        count += len(jobs)
+        costs = [job["estimated_cost"]["core_seconds"] for job in jobs]
+        seconds += sum(cost or 0.0 for cost in costs)
         steps.append(
             {
                 "number": step.number,
@@ -123,11 +118,20 @@ def preview_plan(
                 "depends_on": list(step.depends_on),
                 "protocol": step.goal.protocol,
                 "jobs": jobs,
+                "estimated_cost": {
+                    "jobs": usual + len(jobs),
+                    "core_seconds": round(seconds, 2),
+                    "unknown": costs.count(None),
+                },
             }
         )
+    count, total, unknown = (
+        sum(step["estimated_cost"][key] for step in steps) for key in ("jobs", "core_seconds", "unknown")
+    )
     return steps, {
         "jobs": count,
         "core_seconds": round(total, 2),
+        "unknown": unknown,
         "core_hours": round(total / 3600, 4),
         "note": estimate_note(count),
     }

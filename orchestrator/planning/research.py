@@ -32,6 +32,14 @@ _OF_THE_LIBRARY = (
     r"(?:search|look\s+(?:in|through)|check)\s+(?:the\s+|my\s+|our\s+)?(?:literature|papers?|library|documents?)\s+"
     r"(?:for|about|on)\s+",
 )
+#: what only says that the web is asked
+_OF_THE_WEB = (
+    r"(?:search|look(?:\s+(?:up|in|on|through))?|check|browse|scan|consult|use)\s+(?:the\s+)?(?:web|internet|net)\b"
+    r"(?:\s+(?:for|about|on|to\s+(?:find|see)(?:\s+out)?)\b)?[\s,:]*",
+    r"(?:do|run|make)\s+an?\s+(?:web|internet|online)\s+search\s+(?:for|on|about)\b[\s,:]*",
+    r"(?:google|search\s+online\s+for|look\s+up\s+online)\b[\s,:]*",
+)
+_ON_THE_WEB = r"\s+(?:(?:on|from|in)\s+the\s+(?:web|internet)|online)(?=\W*\Z)"
 
 
 def plan_research(text: str, agent: str) -> Plan:
@@ -56,9 +64,16 @@ def plan_research(text: str, agent: str) -> Plan:
 
 
 def looked_for(text: str, agent: str) -> str:
-    """Give what a request looks for, without politeness and without what only names the library."""
-    leads = (*_LEADS, *_OF_THE_LIBRARY) if agent == LIBRARY else _LEADS
-    query = " ".join(without_manners(text).split())
+    """Give what a request looks for, without politeness and without what only names the library or the web."""
+    query = _shorter(" ".join(without_manners(text).split()), _LEADS)
+    shorter = _shorter(query, (*_LEADS, *(_OF_THE_LIBRARY if agent == LIBRARY else _OF_THE_WEB)))
+    if agent == WEB:
+        shorter = re.sub(_ON_THE_WEB, "", shorter, flags=re.IGNORECASE)
+    # "Search the web" alone is not made nothing.
+    return shorter if re.search(r"\w{2}", shorter) else query
+
+
+def _shorter(query: str, leads: tuple[str, ...]) -> str:
     changed = True
     while changed:
         before = query

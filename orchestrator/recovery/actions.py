@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from orchestrator.chemistry.geometry import SEED, other_conformer
-from orchestrator.recovery.classify import Failed
+from orchestrator.chemistry.geometry import SEED, other_conformer, same_structure
+from orchestrator.recovery.classify import Failed, FailureEvent
 from orchestrator.recovery.record import Action
+from tasks.errors import InputError
 from tasks.memory import Parameters
 from tasks.methods import Family, capable_engines, find_method
-from tasks.results import Checkpoint
+from tasks.records import JobRecord, JobState
+from tasks.results import Checkpoint, QuantumResult
 from tasks.specs import AnySpec, QuantumSpec, dump_spec, parse_spec
 
 #: times as much memory or walltime
@@ -35,6 +37,8 @@ _SMALLER = {
 #: what is taken where no smaller basis set is
 _COARSEST = "GFN2-xTB"
 _SMALLER_BASIS, _TIGHT_BINDING = "smaller_basis", "tight_binding"
+#: the parameter that says what a starting structure was relaxed with
+_RELAXED = "relaxed_with"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +54,8 @@ class Change:
     """What is computed in place of a failed job."""
 
     spec: AnySpec
+    #: what is computed before it and gives its starting structure; None: it begins at once
+    prepare: AnySpec | None = None
     checkpoint: Checkpoint | None = None
     checkpoint_before: Checkpoint | None = None
     parameters: Parameters = field(default_factory=dict)
@@ -82,20 +88,79 @@ def other_engine(failed: Failed, means: Means, wanted: Parameters) -> Change | N
 
 
 def other_start_geometry(failed: Failed, means: Means, wanted: Parameters) -> Change | None:
-    """Optimise from another conformer; a calculation at a given geometry keeps that."""
+    """Optimise from another conformer, and from what GFN2-xTB makes of it first where a worker has that.
+
+    A calculation at a given geometry keeps that. A rigid molecule has no other conformer: then what GFN2-xTB makes of
+    its own structure is the other start.
+    """
     spec = failed.spec
     if not isinstance(spec, QuantumSpec) or not spec.task.startswith("optimisation") or not spec.molecule.smiles:
         return None
-    seed = int(wanted.get("seed", SEED + 1))
-    made = other_conformer(spec.molecule.smiles, spec.molecule.xyz or "", seed) if spec.molecule.xyz else None
-    if made is None:
+    if not spec.molecule.xyz:
         return None
-    molecule = {**spec.molecule.model_dump(exclude_none=True), "xyz": made.xyz}
+    seed = int(wanted.get("seed", SEED + 1))
+    made = other_conformer(spec.molecule.smiles, spec.molecule.xyz, seed)
+    begins = _with(spec, molecule={**spec.molecule.model_dump(exclude_none=True), "xyz": made.xyz}) if made else spec
+    # An episode that did without is followed to the letter.
+    first = relaxed_first(begins, means) if _RELAXED in wanted or not wanted else None
+    if made is None and first is None:
+        return None
+    parameters: Parameters = {"seed": seed} if made else {}
+    ways = [f"{made.method}, seed {seed}"] if made else []
+    if first:
+        parameters[_RELAXED] = _COARSEST
+        ways.append(f"relaxed with {_COARSEST} first")
     return Change(
-        spec=_with(spec, molecule=molecule),
-        parameters={"seed": seed},
-        consequence=f"optimised from another structure ({made.method}, seed {seed}), and may be another conformer",
+        spec=begins,
+        prepare=first,
+        parameters=parameters,
+        consequence=f"optimised from another structure ({', '.join(ways)}), and may be another conformer",
     )
+
+
+def relaxed_first(spec: AnySpec, means: Means) -> AnySpec | None:
+    """Give the job that relaxes the structure of another one with GFN2-xTB; None: no worker has it, or it does not fit.
+
+    It keeps charge, multiplicity, solvent and resources.
+    """
+    if not isinstance(spec, QuantumSpec) or not _offers_xtb(spec, means):
+        return None
+    if find_method(spec.method).family is Family.TIGHT_BINDING:
+        return None
+    try:
+        return _with(
+            spec,
+            task="optimisation",
+            engine_reason=f"recovery: relaxes the structure that {spec.engine} failed at",
+            **_tight_binding(spec),
+        )
+    except InputError:
+        return None  # such as a solvent that it knows nothing of
+
+
+def from_relaxed(
+    event: FailureEvent, changes: Mapping[str, Change], made: Mapping[str, JobRecord]
+) -> dict[str, Change]:  # fmt: skip
+    """Give the changes whose structures are there: each job begins at what was relaxed for it.
+
+    Parameters
+    ----------
+    made
+        The relaxing jobs, by the job that each was made for.
+    """
+    found = {}
+    before = {one.root: one.spec for one in event.failed}
+    for root, change in changes.items():
+        record = made.get(root)
+        result = record.result if record and record.state is JobState.SUCCEEDED else None
+        if not isinstance(change.spec, QuantumSpec) or not isinstance(result, QuantumResult) or not result.xyz:
+            continue
+        began = before[root]
+        if isinstance(began, QuantumSpec) and same_structure(began.molecule.xyz or "", result.xyz):
+            continue  # it would fail in the same way
+        molecule = {**change.spec.molecule.model_dump(exclude_none=True), "xyz": result.xyz}
+        found[root] = replace(change, spec=_with(change.spec, molecule=molecule), prepare=None)
+    return found
 
 
 def more_resources(failed: Failed, means: Means, wanted: Parameters) -> Change | None:
@@ -132,10 +197,9 @@ def coarser_method(failed: Failed, means: Means, wanted: Parameters) -> Change |
     step = _TIGHT_BINDING if wanted.get("step") == _TIGHT_BINDING or not smaller else _SMALLER_BASIS
     changes: dict[str, Any] = {"basis": smaller}
     if step == _TIGHT_BINDING:
-        if (f"xtb@{spec.tag}" if spec.tag else "xtb") not in means.offered:
+        if not _offers_xtb(spec, means):
             return None
-        model = "ALPB" if spec.solvent else None
-        changes = {"method": _COARSEST, "basis": None, "dispersion": None, "solvent_model": model, "engine": "xtb"}
+        changes = _tight_binding(spec)
     coarser = _with(spec, **changes)
     now, before = level_words(coarser), level_words(spec)
     consequence = f"computed with {now} instead of {before}: do not compare its numbers with any at {before}"
@@ -158,6 +222,16 @@ def level_words(spec: AnySpec) -> str:
     if not isinstance(spec, QuantumSpec):
         return ""
     return f"{spec.method}/{spec.basis}" if spec.basis else spec.method
+
+
+def _offers_xtb(spec: QuantumSpec, means: Means) -> bool:
+    return (f"xtb@{spec.tag}" if spec.tag else "xtb") in means.offered
+
+
+def _tight_binding(spec: QuantumSpec) -> dict[str, Any]:
+    """Give what turns a quantum spec into one of tight binding."""
+    model = "ALPB" if spec.solvent else None
+    return {"method": _COARSEST, "basis": None, "dispersion": None, "solvent_model": model, "engine": "xtb"}
 
 
 def _with(spec: AnySpec, **changes: object) -> AnySpec:

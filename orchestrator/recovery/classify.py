@@ -93,8 +93,8 @@ def merged(rounds: Sequence[Round]) -> tuple[JobRecord, ...]:
         record.retry_of: record
         for one in rounds[1:]
         for record in one.records
-        if record.state is JobState.SUCCEEDED
-    }  # fmt: skip
+        if record.state is JobState.SUCCEEDED and not one.batch.prepares
+    }
     return tuple(repaired.get(record.id, record) for record in rounds[0].records)
 
 
@@ -111,7 +111,8 @@ def failed_jobs(rounds: Sequence[Round]) -> tuple[Failed, ...]:
         repairs = [r for one in rounds[1:] for r in one.records if r.retry_of == record.id]
         if any(repair.state is JobState.CANCELLED for repair in repairs):
             continue
-        others = [repair for repair in repairs if _class_of(repair) != _class_of(record)]
+        preparing = {r.id for one in rounds[1:] if one.batch.prepares for r in one.records}
+        others = [r for r in repairs if r.id not in preparing and _class_of(r) != _class_of(record)]
         newest = others[-1] if others else record
         found.append(
             Failed(

@@ -54,6 +54,11 @@ def judged(content: Content, verdict: Verdict, jobs: Sequence[Repaired]) -> tupl
         Evidence(job=job.record.id, what="repair", sha256=result_hash(job.record))
         for job in jobs[:KEPT_JOBS]
     )  # fmt: skip
+    evidence += tuple(
+        Evidence(job=job.prepared.id, what="repair", sha256=result_hash(job.prepared))
+        for job in jobs[:KEPT_JOBS]
+        if job.prepared
+    )
     told = content.model_copy(
         update={
             "repairs": tuple(job.record.id for job in jobs[:KEPT_JOBS]),

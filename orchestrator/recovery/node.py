@@ -7,7 +7,7 @@ same: an episode's id follows from run, step and round, and its verdict from job
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import structlog
@@ -16,9 +16,9 @@ from orchestrator import steps
 from orchestrator.agents.base import Work
 from orchestrator.apart import Apart
 from orchestrator.asking import Pipeline, Question, next_number
-from orchestrator.planning.cost import estimate
+from orchestrator.pricing import priced
 from orchestrator.recovery import episodes, policy
-from orchestrator.recovery.actions import Means
+from orchestrator.recovery.actions import Change, Means, from_relaxed
 from orchestrator.recovery.ask import GIVE_UP, question
 from orchestrator.recovery.classify import (
     Failed,
@@ -27,19 +27,20 @@ from orchestrator.recovery.classify import (
     classify,
     failed_jobs,
     merged,
-    newest_round,
     own_rounds,
 )
+from orchestrator.recovery.reading import read_rounds
 from orchestrator.recovery.record import KEPT_JOBS, Action, Recovery, RecoveryStatus
 from orchestrator.recovery.refused import Begin, RefusedSteps
 from orchestrator.recovery.select import Choice, Proposal, choose, diagnose, remaining, tried_for
-from orchestrator.recovery.validate import Repaired, validate
+from orchestrator.recovery.validate import Repaired, Verdict, unprepared, validate
 from orchestrator.state import Dispatched, RunState, Step, StepStatus
 from tasks import listing, memory
 from tasks.faults import fault_point
 from tasks.memory import EpisodeStatus
 from tasks.records import JobRecord, JobState
 from tasks.settings import Settings
+from tasks.specs import AnySpec
 from tasks.store import AsyncStore
 
 log = structlog.get_logger()
@@ -57,18 +58,6 @@ def is_trouble(batch: Dispatched, records: Sequence[JobRecord], settings: Settin
     if settings.recovery == "off" or batch.trouble == "settled":
         return False
     return bool(batch.repairs) or any(record.state is JobState.FAILED for record in records)
-
-
-async def read_rounds(store: AsyncStore, step: Step) -> tuple[Round, ...]:
-    """Read the newest round of a step and what was made to repair it."""
-    return tuple([Round(batch=b, records=await _records(store, b.batch_id)) for b in newest_round(step)])
-
-
-async def _records(store: AsyncStore, batch: str) -> tuple[JobRecord, ...]:
-    whole = listing.WholeBatch(batch)
-    while call := whole.following():
-        whole.take(await store.run(call))
-    return tuple(whole.records)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,6 +85,9 @@ class Recoverer:
                 state = await refused.recover(state, step, epoch)
                 continue
             rounds = await read_rounds(self.store, step)
+            if rounds[-1].batch.prepares and _open(state, step):
+                state = await self._go_on(state, step, rounds, epoch, folder)
+                continue
             state = await self._judge(state, step, rounds, epoch)
             state = await self._move(state, step, rounds, epoch, folder)
         return state
@@ -104,37 +96,77 @@ class Recoverer:
 
     async def _judge(self, state: RunState, step: Step, rounds: Sequence[Round], epoch: int) -> RunState:
         """Validate what was executed last, and record the verdicts."""
-        for recovery in _of(state, step):
-            if recovery.status is not RecoveryStatus.OPEN:
-                continue
+        made = {r.retry_of: r for one in rounds if one.batch.prepares for r in one.records}
+        for recovery in _open(state, step):
             before = {one.root: one for one in failed_jobs(rounds[:-1])}
             jobs = [
                 Repaired(
                     before=before[record.retry_of],
                     record=record,
                     attempts=await self.store.run(listing.attempts(record.id)),
+                    prepared=made.get(record.retry_of) if recovery.action is Action.GEOMETRY else None,
                 )
                 for record in rounds[-1].records
                 if record.retry_of in before and _is_for(recovery, before[record.retry_of], step)
             ]
             verdict = await self.apart.run(validate, recovery.action, jobs)
-            status = RecoveryStatus.REPAIRED if verdict.passed else RecoveryStatus.FAILED
-            after = recovery.model_copy(
-                update={
-                    "status": status if verdict.judged else RecoveryStatus.REJECTED,
-                    "checks": verdict.checks[:KEPT_JOBS],
-                }
-            )
+            fault_point("recovery_validated")
             (event,) = classify(step.agent, [job.before for job in jobs]) or (None,)
-            if event:
-                content, word, trust = episodes.judged(episodes.content_of(state.run_id, after, event), verdict, jobs)
-                await self.store.run(
-                    memory.put_episode(recovery.episode, epoch, recovery.signature, content, word, trust)
-                )
-            fault_point("recovery_judged")
-            log.info("recovery_judged", run=state.run_id, episode=recovery.episode, status=after.status.value)
-            state = _with(state, recovery, after, f"step {step.number}: {recovery.action} {after.status.value}")
+            state = await self._judged(state, step, recovery, verdict, event, jobs, epoch)
         return state
+
+    async def _judged(
+        self,
+        state: RunState,
+        step: Step,
+        recovery: Recovery,
+        verdict: Verdict,
+        event: FailureEvent | None,
+        jobs: Sequence[Repaired],
+        epoch: int,
+    ) -> RunState:
+        """Record a verdict, in the state and in the episode."""
+        status = RecoveryStatus.REPAIRED if verdict.passed else RecoveryStatus.FAILED
+        after = recovery.model_copy(
+            update={
+                "status": status if verdict.judged else RecoveryStatus.REJECTED,
+                "checks": verdict.checks[:KEPT_JOBS],
+            }
+        )
+        if event:
+            content, word, trust = episodes.judged(episodes.content_of(state.run_id, after, event), verdict, jobs)
+            await self.store.run(memory.put_episode(recovery.episode, epoch, recovery.signature, content, word, trust))
+        fault_point("recovery_judged")
+        log.info("recovery_judged", run=state.run_id, episode=recovery.episode, status=after.status.value)
+        return _with(state, recovery, after, f"step {step.number}: {recovery.action} {after.status.value}")
+
+    async def _go_on(
+        self, state: RunState, step: Step, rounds: Sequence[Round], epoch: int, folder: Path
+    ) -> RunState:  # fmt: skip
+        """Freeze the jobs that begin at the structures which were made for them."""
+        made = {record.retry_of: record for record in rounds[-1].records}
+        events = {event.signature: event for event in classify(step.agent, failed_jobs(rounds))}
+        means = await self._means()
+        changes: dict[str, Change] = {}
+        for recovery in _open(state, step):
+            event = events.get(recovery.signature)
+            same = Proposal(action=recovery.action, source=recovery.source, parameters=recovery.parameters)
+            found = await self.apart.run(choose, event, [same], frozenset(), means) if event else None
+            begun = await self.apart.run(from_relaxed, event, found.changes, made) if event and found else {}
+            if begun:
+                changes |= begun
+                after = recovery.model_copy(update={"round": len(step.batches) + 1})
+                line = f"step {step.number}: {len(begun)} of {len(made)} structures were relaxed; begins at them"
+                state = _with(state, recovery, after, line)
+            else:
+                verdict = unprepared(rounds[-1].records)
+                state = await self._judged(state, step, recovery, verdict, event, (), epoch)
+        if not changes:
+            return state  # which is looked at once more, for what else there is to try
+        batch = await self._frozen(
+            state, step, rounds, [(root, one, one.spec) for root, one in changes.items()], folder
+        )
+        return _with_batch(state, step, batch)
 
     # ---- what is done next
 
@@ -186,30 +218,54 @@ class Recoverer:
         epoch: int,
         folder: Path,
     ) -> RunState:
-        """Freeze a batch of what is computed in place of the failed jobs, and stage its episodes."""
-        changes = [(root, change) for choice in choices for root, change in choice.changes.items()]
+        """Freeze a batch of what is computed in place of the failed jobs, and stage its episodes.
+
+        Where structures have to be made first, that is done first, and what else there is to do waits for it.
+        """
+        preparing = [choice for choice in choices if any(change.prepare for change in choice.changes.values())]
+        chosen = preparing or choices
+        jobs = [(root, change, change.prepare if preparing else change.spec)
+                for choice in chosen for root, change in choice.changes.items()]  # fmt: skip
+        wanted = [(root, change, spec) for root, change, spec in jobs if spec is not None]
+        batch = await self._frozen(state, step, rounds, wanted, folder, prepares=bool(preparing))
+        for choice in chosen:
+            recovery = _recovery(state, step, choice, batch.round)
+            content = episodes.content_of(state.run_id, recovery, _only(choice))
+            candidate = EpisodeStatus.CANDIDATE
+            await self.store.run(memory.put_episode(recovery.episode, epoch, recovery.signature, content, candidate))
+            state = _added(state, recovery)
+        return _with_batch(state, step, batch)
+
+    async def _frozen(
+        self,
+        state: RunState,
+        step: Step,
+        rounds: Sequence[Round],
+        jobs: Sequence[tuple[str, Change, AnySpec]],
+        folder: Path,
+        *,
+        prepares: bool = False,
+    ) -> Dispatched:
+        """Freeze a batch of specs, each made for a failed job; a structure is made without its restart point."""
         restarts = [
-            steps.Restart(retry_of=root, checkpoint=change.checkpoint, checkpoint_before=change.checkpoint_before)
-            for root, change in changes
-        ]
-        work = await self.apart.run(_priced, Work(specs=tuple(change.spec for _, change in changes)))
-        batch = steps.freeze(
+            steps.Restart(retry_of=root)
+            if prepares
+            else steps.Restart(
+                retry_of=root, checkpoint=change.checkpoint, checkpoint_before=change.checkpoint_before
+            )
+            for root, change, _ in jobs
+        ]  # fmt: skip
+        work = await self.apart.run(priced, Work(specs=tuple(spec for _, _, spec in jobs)))
+        return steps.freeze(
             step,
             work,
             state.run_id,
             folder,
             self.settings.workspace,
             repairs=rounds[0].batch.batch_id,
+            prepares=prepares,
             restarts=restarts,
         )
-        for choice in choices:
-            recovery = _recovery(state, step, choice, batch.round)
-            content = episodes.content_of(state.run_id, recovery, _only(choice))
-            candidate = EpisodeStatus.CANDIDATE
-            await self.store.run(memory.put_episode(recovery.episode, epoch, recovery.signature, content, candidate))
-            state = _added(state, recovery)
-        plan = state.plan.replace(step.model_copy(update={"batches": (*step.batches, batch)}))
-        return state.model_copy(update={"plan": plan})
 
     async def _only_said(self, state: RunState, step: Step, choices: Sequence[Choice], epoch: int) -> RunState:
         for choice in choices:
@@ -257,15 +313,19 @@ class Recoverer:
         return _added(state.model_copy(update={"questions": (*state.questions, asked)}), escalated, line)
 
 
-def _priced(work: Work) -> Work:
-    costs = [estimate(spec).core_seconds for spec in work.specs]
-    known = [cost for cost in costs if cost is not None]
-    return replace(work, core_seconds=round(sum(known), 2) if len(known) == len(costs) else None)
-
-
 def _of(state: RunState, step: Step) -> list[Recovery]:
     """Give the recoveries of a step in its iteration."""
     return [r for r in state.recoveries if (r.step, r.iteration) == (step.number, step.iteration)]
+
+
+def _open(state: RunState, step: Step) -> list[Recovery]:
+    """Give those of them that are executed and not judged yet."""
+    return [r for r in _of(state, step) if r.status is RecoveryStatus.OPEN]
+
+
+def _with_batch(state: RunState, step: Step, batch: Dispatched) -> RunState:
+    plan = state.plan.replace(step.model_copy(update={"batches": (*step.batches, batch)}))
+    return state.model_copy(update={"plan": plan})
 
 
 def _is_for(recovery: Recovery, failed: Failed, step: Step) -> bool:

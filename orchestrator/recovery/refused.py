@@ -1,13 +1,16 @@
 """Steps whose agent could not use what it was given: no job failed, the step itself did.
 
-What can be put right without a person is a starting structure that is gone or was changed: it is made again from the
-SMILES, the same to the last digit, or not at all. Everything else is asked, where people are in the loop.
+What can be put right without a person is a structure that is gone or was changed: a starting one is made again from the
+SMILES, an optimised one from the result of the job that gave it; the same to the last digit, or not at all. A step that
+can go on without a molecule does; everything else is asked, where people are in the loop.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 from orchestrator.agents.base import Work
@@ -17,17 +20,22 @@ from orchestrator.chemistry.geometry import embed
 from orchestrator.recovery import episodes
 from orchestrator.recovery.ask import AGAIN, GIVE_UP
 from orchestrator.recovery.classify import INVALID_INPUT, FailureEvent
+from orchestrator.recovery.reading import read_records
 from orchestrator.recovery.record import Action, Recovery, RecoveryStatus
 from orchestrator.recovery.validate import VERSION, Verdict
 from orchestrator.state import RunState, Species, Step, StepStatus
 from tasks import memory
 from tasks.errors import InputError
 from tasks.memory import Check, Evidence, Scope
+from tasks.records import JobState
+from tasks.results import QuantumResult
 from tasks.settings import Settings
 from tasks.specs import spec_hash
 from tasks.store import AsyncStore
 from tasks.workspace import intact, write_artifact
 
+#: how the file of a structure is named that a step has optimised
+_OF_STEP = re.compile(r"-step(\d+)\.xyz$")
 Begin = Callable[[RunState, Step], Awaitable[Work]]
 
 
@@ -39,23 +47,44 @@ def event_of(step: Step) -> FailureEvent:
     return FailureEvent(scope=scope, error_class=INVALID_INPUT, message=step.error, evidence=evidence)
 
 
-def restore_structures(species: tuple[Species, ...], workspace: Path) -> list[str]:
-    """Make starting structures again whose files are not what was recorded; gives the names of their molecules.
+def lost_structures(state: RunState, step: Step, work: Work) -> str:
+    """Say which structures a step leaves molecules out for, though nobody has tried to make them again; empty: none."""
+    if work.species is None or any(r.action is Action.GEOMETRY for r in _of(state, step)):
+        return ""
+    lost = [one.error for one in work.species if one.geometry and one.geometry.path in one.error]
+    return "; ".join(error.removeprefix(f"step {step.number}: ") for error in lost)
+
+
+def restore_structures(
+    species: tuple[Species, ...], workspace: Path, computed: Mapping[str, Sequence[str]]
+) -> tuple[list[str], list[str]]:
+    """Make structures again whose files are not what was recorded; gives the molecules restored, and those still lost.
 
     Only a structure that comes out exactly as it was recorded is written.
+
+    Parameters
+    ----------
+    computed
+        By the path of an optimised structure: the XYZ that the jobs of its step gave.
     """
-    restored = []
+    restored: list[str] = []
+    lost: list[str] = []
     for one in species:
-        if one.geometry is None or intact(one.geometry, workspace) or not one.geometry_level.startswith("ETKDG"):
+        if one.geometry is None or intact(one.geometry, workspace):
             continue
-        try:
-            made = embed(one.smiles, max_atoms=max(one.atoms, 1)).xyz.encode()
-        except InputError:
-            continue
-        if len(made) == one.geometry.size_bytes:
-            file = write_artifact(workspace / one.geometry.path, made, workspace, one.geometry.role)
-            restored += [one.name] if file.sha256 == one.geometry.sha256 else []
-    return restored
+        known = computed.get(one.geometry.path) or _embedded(one)
+        exact = next((x for xyz in known if sha256(x := xyz.encode()).hexdigest() == one.geometry.sha256), None)
+        if exact is not None:
+            write_artifact(workspace / one.geometry.path, exact, workspace, one.geometry.role)
+        (lost if exact is None else restored).append(one.name)
+    return restored, lost
+
+
+def _embedded(species: Species) -> list[str]:
+    try:
+        return [embed(species.smiles, max_atoms=max(species.atoms, 1)).xyz]
+    except InputError:
+        return []
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +104,7 @@ class RefusedSteps:
 
     async def recover(self, state: RunState, step: Step, epoch: int) -> RunState:
         """Give the state after one move: begun anew, left as it is, or asked about."""
-        mine = [r for r in state.recoveries if (r.step, r.iteration) == (step.number, step.iteration)]
+        mine = _of(state, step)
         for recovery in mine:
             answer = next((q for q in state.questions if q.id == recovery.question and q.answer), None)
             if answer and not recovery.answered:
@@ -94,31 +123,62 @@ class RefusedSteps:
         return _with(state, last, f"{asked.id} is asked: {asked.text.splitlines()[0]}")
 
     async def _with_structures(self, state: RunState, step: Step, epoch: int) -> RunState | None:
-        """Give the state in which the step begins anew on restored structures; None: there is nothing to restore."""
-        restored = await self.apart.run(restore_structures, state.species, self.settings.workspace)
-        if not restored:
+        """Give the state in which the step begins anew, on restored structures or without those that are lost.
+
+        None: no structure is lost, or nothing is left without.
+        """
+        computed = await self._computed(state)
+        restored, lost = await self.apart.run(restore_structures, state.species, self.settings.workspace, computed)
+        if not restored and not lost:
             return None
         after = _begun_anew(state, step)
         work = await self.begin(after, after.plan.step(step.number))
+        if not restored and work.error:
+            return None
+        texts = [f"the structure of {', '.join(restored)} is as recorded"] if restored else []
+        texts += [f"that of {', '.join(lost)} cannot be made again"] if lost else []
+        text = ", ".join(texts)
         checks = (
-            Check(name="same_structure", passed=True, text=f"the structure of {', '.join(restored)} is as recorded"),
+            Check(name="same_structure", passed=bool(restored), text=text),
             Check(name="begins", passed=not work.error, text=work.error or "the step can begin"),
         )
-        verdict = Verdict(passed=not work.error, judged=True, checks=checks, validator=f"restored_structure/{VERSION}")
+        passed = all(check.passed for check in checks)
+        verdict = Verdict(passed=passed, judged=True, checks=checks, validator=f"restored_structure/{VERSION}")
         event = event_of(step)
-        status = RecoveryStatus.REPAIRED if verdict.passed else RecoveryStatus.FAILED
+        status = RecoveryStatus.REPAIRED if passed else RecoveryStatus.FAILED
         recovery = _recovery(step, event, Action.GEOMETRY, status).model_copy(
             update={
                 "checks": checks,
-                "count": len(restored),
-                "labels": tuple(restored[:1]),
+                "count": len(restored or lost),
+                "labels": tuple((restored or lost)[:1]),
                 "episode": episodes.episode_id(state.run_id, step.number, step.iteration, event.signature),
             }
         )
         content, word, trust = episodes.judged(episodes.content_of(state.run_id, recovery, event), verdict, [])
         await self.store.run(memory.put_episode(recovery.episode, epoch, event.signature, content, word, trust))
-        line = f"step {step.number}: made the structure of {', '.join(restored)} again: {status.value}"
-        return _with(after if verdict.passed else state, recovery, line)
+        line = f"step {step.number}: {text}"
+        return _with(state if work.error else after, recovery, line)
+
+    async def _computed(self, state: RunState) -> dict[str, list[str]]:
+        """Read, for each structure that a step of the run optimised, what its jobs gave."""
+        found: dict[str, list[str]] = {}
+        for one in state.species:
+            number = _OF_STEP.search(one.geometry.path if one.geometry else "")
+            step = next((s for s in state.plan.steps if number and s.number == int(number[1])), None)
+            if one.geometry is None or step is None or intact(one.geometry, self.settings.workspace):
+                continue
+            results = [
+                record.result
+                for batch in step.batches
+                for record in await read_records(self.store, batch.batch_id)
+                if record.state is JobState.SUCCEEDED
+            ]
+            found[one.geometry.path] = [r.xyz for r in results if isinstance(r, QuantumResult) and r.xyz]
+        return found
+
+
+def _of(state: RunState, step: Step) -> list[Recovery]:
+    return [r for r in state.recoveries if (r.step, r.iteration) == (step.number, step.iteration)]
 
 
 def _recovery(step: Step, event: FailureEvent, action: Action, status: RecoveryStatus) -> Recovery:

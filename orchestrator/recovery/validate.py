@@ -36,6 +36,8 @@ class Repaired:
     before: Failed
     record: JobRecord
     attempts: tuple[AttemptRecord, ...] = ()
+    #: the job that made its starting structure, where there was one
+    prepared: JobRecord | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +62,15 @@ def validate(action: Action, jobs: Sequence[Repaired]) -> Verdict:
     )
 
 
+def unprepared(jobs: Sequence[JobRecord]) -> Verdict:
+    """Judge an action whose starting structures could not be made: nothing of it was executed."""
+    judged = not all(job.state is JobState.CANCELLED for job in jobs)
+    why = "; ".join(dict.fromkeys(job.failure.message.rstrip(".") for job in jobs if job.failure))
+    text = f"no other starting structure: {why or 'relaxed, it is the one that failed'}"
+    check = Check(name="prepared", passed=False, text=text if judged else "was cancelled")
+    return Verdict(passed=False, judged=judged, checks=(check,), validator=f"{Action.GEOMETRY}/{VERSION}")
+
+
 def _checks(action: Action, job: Repaired) -> list[Check]:
     record, spec = job.record, parse_spec(job.record.spec)
     if record.state is not JobState.SUCCEEDED:
@@ -72,6 +83,8 @@ def _checks(action: Action, job: Repaired) -> list[Check]:
     ]
     if action is Action.RESUME:
         found.append(_used_its_checkpoint(job))
+    if job.prepared is not None:
+        found.append(_began_as_prepared(spec, job.prepared))
     if action is Action.ENGINE:
         ran = getattr(record.result, "engine", "")
         text = f"computed by {ran or 'an engine that does not say so'}"
@@ -100,6 +113,13 @@ def _used_its_checkpoint(job: Repaired) -> Check:
     good = asked is not None and used is not None and used.number >= asked.number
     text = f"went on from restart point {used.number}" if used else "did not go on from a restart point"
     return Check(name="used_checkpoint", passed=good, text=text)
+
+
+def _began_as_prepared(spec: AnySpec, prepared: JobRecord) -> Check:
+    made = prepared.result.xyz if isinstance(prepared.result, QuantumResult) else None
+    good = isinstance(spec, QuantumSpec) and bool(made) and spec.molecule.xyz == made
+    text = f"began at the structure of job {prepared.id}" if good else f"did not begin at that of job {prepared.id}"
+    return Check(name="prepared", passed=good, text=text)
 
 
 def _is_at_level(spec: QuantumSpec, level: str) -> bool:

@@ -51,7 +51,8 @@
 --                                sorted sets episode -> sequence
 --   policy:<n>                   hash signature -> JSON rule: version n of the policy, which never changes; 0 is empty
 --   policy:versions              hash n -> JSON: who made it, when, out of which; policy:newest, policy:active numbers
---   memory:audit                 list of JSON, newest first: what was recorded, revoked, promoted, rolled back, by whom
+--   policy:episodes              set: episodes that any version of the policy stands on, which are never dropped
+--   memory:audit                 list of JSON, newest first: what was recorded, revoked, dropped, promoted, rolled back
 --   expire:last, expire:guard    strings: last call of expire, moment before which it takes nothing
 
 local P = KEYS[1]
@@ -378,6 +379,43 @@ end
 local function note_memory(what, who, why, more, now)
   more.what, more.who, more.why, more.at_ms = what, who, why, now
   redis.call('LPUSH', P .. 'memory:audit', cjson.encode(more))
+end
+
+-- Keep episodes that a version of the policy stands on. What was promoted before there was this set is put into it, too.
+local function keep_for_policy(ids)
+  local key = P .. 'policy:episodes'
+  if redis.call('EXISTS', key) == 0 then
+    for _, version in ipairs(redis.call('HKEYS', P .. 'policy:versions')) do
+      for _, row in pairs(read(P .. 'policy:' .. version) or {}) do
+        for _, id in ipairs(cjson.decode(row).episodes) do redis.call('SADD', key, id) end
+      end
+    end
+  end
+  for _, id in ipairs(ids) do redis.call('SADD', key, id) end
+end
+
+-- Take the oldest episodes out until there are no more than so many, but the newest and those of the policy.
+local function drop_episodes(most, newest, now)
+  local over = redis.call('ZCARD', P .. 'episodes') - most
+  if over <= 0 then return end
+  keep_for_policy({})
+  local from = 0
+  while over > 0 do
+    local found = redis.call('ZRANGE', P .. 'episodes', from, from + 99)
+    if #found == 0 then return end
+    for _, id in ipairs(found) do
+      if over <= 0 or id == newest or redis.call('SISMEMBER', P .. 'policy:episodes', id) == 1 then
+        from = from + 1
+      else
+        local old = read(P .. 'episode:' .. id)
+        redis.call('ZREM', P .. 'episodes', id)
+        if old then redis.call('ZREM', P .. 'episodes:' .. old.signature, id) end
+        redis.call('DEL', P .. 'episode:' .. id)
+        note_memory('dropped', 'limit', 'more than ' .. most .. ' episodes', { episode = id, signature = old and old.signature }, now)
+        over = over - 1
+      end
+    end
+  end
 end
 
 local function policy_version(version, before, who, why, now)

@@ -1,8 +1,8 @@
 #!lua flags=allow-oom
 -- Record what recovery did, or what came of it, for the run that is held under an epoch. An episode begins as candidate
 -- and gets its verdict once; a repeat changes nothing. Its content is the JSON that it was given, whose hash stands
--- beside it.
--- ARGV: run, epoch, episode, status, JSON {signature, action, step, trust, hash, content}.
+-- beside it. A new one above the most that are kept takes the oldest out, unless a version of the policy stands on it.
+-- ARGV: run, epoch, episode, status, JSON {signature, action, step, trust, hash, content}, most episodes that are kept.
 -- Answers: ok, same, refused {status}, fenced.
 local run, id, status, now = ARGV[1], ARGV[3], ARGV[4], now_ms()
 if not holds_run(run, ARGV[2]) then return reply('fenced') end
@@ -15,6 +15,7 @@ if not old then
   redis.call('HSET', key, 'id', id, 'sequence', sequence, 'run', run, 'created_ms', int(now))
   redis.call('ZADD', P .. 'episodes', sequence, id)
   redis.call('ZADD', P .. 'episodes:' .. row.signature, sequence, id)
+  drop_episodes(tonumber(ARGV[6]), id, now)
 end
 local flat = { 'status', status, 'changed_ms', int(now) }
 for name, value in pairs(row) do flat[#flat + 1], flat[#flat + 2] = name, value end

@@ -20,6 +20,7 @@ if rules[signature] == row then return reply('same', { version = active }) end
 local version = redis.call('INCR', P .. 'policy:newest')
 rules[signature] = row
 for name, value in pairs(rules) do redis.call('HSET', P .. 'policy:' .. version, name, value) end
+keep_for_policy(cjson.decode(ARGV[3]))
 policy_version(version, active, who, 'promoted ' .. action .. ' for ' .. signature, now)
 note_memory('promoted', who, action, { signature = signature, version = version, before = active }, now)
 return reply('ok', { version = version })

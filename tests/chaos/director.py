@@ -59,6 +59,7 @@ class Director:
     overlaps: Counter[str] = field(default_factory=Counter)
     _overlapped: set[str] = field(default_factory=set)
     _backlog_at: float = 0.0
+    _people_at: float = 0.0
 
     def perform(self, seconds: float) -> None:
         """Strike and submit for so many seconds; then nothing is frozen any more."""
@@ -92,10 +93,16 @@ class Director:
             while self.load.waiting:
                 self.load.waiting[0]()
                 self.load.waiting.pop(0)
+            self._let_people_look()
         except Unreachable:
             pass  # Redis is one of those that are struck; every call is repeated
         self._look_for_overlaps()
         time.sleep(0.1)
+
+    def _let_people_look(self) -> None:
+        if time.monotonic() > self._people_at and not self._redis_frozen:
+            self._people_at = time.monotonic() + 1.0
+            self.load.people_look()
 
     def _submit_more(self) -> None:
         if time.monotonic() < self._backlog_at or self.load.waiting or self._redis_frozen:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import shutil
 from collections.abc import Callable, Mapping
@@ -10,10 +11,12 @@ from typing import Any
 
 from tasks import batches, listing, runs
 from tasks.batches import NewJob, Owner
+from tasks.errors import NotFound
 from tasks.records import JobState
 from tasks.results import Artifact, DynamicsResult, ProgramResult, QuantumResult, SwarmResult, WavefunctionResult
 from tasks.specs import parse_spec
 from tasks.store import Store
+from tests.chaos.people import Person
 
 _WATER = "3\n\nO 0.0 0.0 0.12\nH 0.0 0.76 -0.48\nH 0.0 -0.76 -0.48\n"
 _BENT_WATER = "3\n\nO 0.0 0.0 0.10\nH 0.0 0.90 -0.50\nH 0.0 -0.85 -0.60\n"
@@ -88,6 +91,10 @@ class Load:
         Ids of all jobs that were submitted outside of runs, each with its spec's name (a countdown: its steps).
     runs
         Ids of all runs, with the answer that they must give.
+    batches
+        Of each run the batches that it must have, with the jobs of each that succeed, and that there are.
+    looped, late
+        Runs with a person in the loop, and runs with a job that only a recovery brings to its end.
     waiting
         Calls that Redis has not answered yet; each may be repeated.
     """
@@ -96,8 +103,14 @@ class Load:
     draw: random.Random
     jobs: dict[str, str | int] = field(default_factory=dict)
     runs: dict[str, str] = field(default_factory=dict)
+    batches: dict[str, dict[str, tuple[int, int]]] = field(default_factory=dict)
+    looped: list[str] = field(default_factory=list)
+    late: list[str] = field(default_factory=list)
     waiting: list[Callable[[], object]] = field(default_factory=list)
     number: int = 0
+
+    def __post_init__(self) -> None:
+        self.person = Person(store=self.store)
 
     def batch(self, specs: dict[str, tuple[Spec, str | int]]) -> None:
         """Ask for a batch: ids with spec and name."""
@@ -143,7 +156,7 @@ class Load:
         Unreachable
             If Redis does not answer; nothing was asked for then.
         """
-        if self.draw.random() < 0.3:
+        if self.draw.random() < 0.4:
             self._run()
             return
         specs: dict[str, tuple[Spec, str | int]] = {}
@@ -159,11 +172,49 @@ class Load:
 
     def _run(self) -> None:
         run = f"run{len(self.runs) + 1}"
-        jobs, rounds = self.draw.randint(1, 3), self.draw.randint(1, 2)
-        request = f"count {jobs} times to {self.draw.choice((10, 30))} pausing 0.1 in {rounds} rounds"
+        match self.draw.choices(("short", "looped", "late"), (4, 3, 2))[0]:
+            case "looped":
+                self._looped_run(run)
+            case "late":
+                self._late_run(run)
+            case _:
+                jobs, rounds = self.draw.randint(1, 3), self.draw.randint(1, 2)
+                request = f"count {jobs} times to {self.draw.choice((10, 30))} pausing 0.1 in {rounds} rounds"
+                batches = {f"{run}-s1-r{n}": (jobs, jobs) for n in range(1, rounds + 1)}
+                self._create(run, request, f"{jobs} SUCCEEDED", batches)
+
+    def _looped_run(self, run: str) -> None:
+        """Ask for a run of two steps side by side, of which a person has the second one done anew."""
+        jobs = self.draw.randint(1, 2)
+        request = f"count {jobs} times to 15 pausing 0.1 in 1 rounds; count 1 times to 10 pausing 0.1 in 1 rounds"
+        batches = {f"{run}-s1-r1": (jobs, jobs), f"{run}-s2-r1": (1, 1), f"{run}-s2-r2": (1, 1)}
+        self.looped.append(run)
+        self._create(run, request, f"{jobs} SUCCEEDED; 1 SUCCEEDED", batches, pipeline="looped")
+
+    def _late_run(self, run: str) -> None:
+        """Ask for a run whose job reaches its walltime, and is recovered with twice as much of it."""
+        self.late.append(run)
+        batches = {f"{run}-s1-r1": (0, 1), f"{run}-s1-r2": (1, 1)}
+        self._create(run, "late 1 times to 12.5 pausing 0 in 1 rounds", "1 SUCCEEDED", batches)
+
+    def _create(
+        self, run: str, request: str, answer: str, batches: dict[str, tuple[int, int]], **options: object
+    ) -> None:
         store = self.store
-        self.waiting.append(lambda: store.run(runs.create(run, "ana", request, attach=False)))
-        self.runs[run] = f"{jobs} SUCCEEDED"
+        self.waiting.append(lambda: store.run(runs.create(run, "ana", request, options=options, attach=False)))
+        self.runs[run], self.batches[run] = answer, batches
+
+    def people_look(self) -> None:
+        """Let the person look at the runs that ask for one.
+
+        Raises
+        ------
+        Unreachable
+            If Redis does not answer.
+        """
+        for run in self.looped:
+            with contextlib.suppress(NotFound):  # it is still to be made
+                self.person.look(run)
 
 
 def difference(name: str | int, result: object, references: Mapping[str, Reference]) -> str:

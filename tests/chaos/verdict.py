@@ -10,9 +10,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import pairwise
 
-from tasks import listing
+from tasks import events, listing, memory
+from tasks.memory import EpisodeStatus
 from tasks.records import AttemptRecord, JobRecord, JobState, RunState
 from tasks.results import EvaluationResult, ProgramResult, QuantumResult
+from tasks.specs import canonical_json
 from tests.chaos.director import Blow, Director
 from tests.chaos.load import Reference, difference
 from tests.chaos.processes import belonging
@@ -60,7 +62,7 @@ class Verdict:
 
 KINDS = (
     "lost", "duplicated", "overlapping", "stuck", "wrong result", "done again", "untrue attempt", "orphan", "leftover",
-    "invariant",
+    "untrue event", "invariant",
 )  # fmt: skip
 
 
@@ -127,10 +129,10 @@ def _judge_job(verdict: Verdict, record: JobRecord, director: Director) -> None:
         verdict.add(
             "stuck", f"{record.id}: {record.state} ({record.place or 'nowhere'}) after {len(attempts)} attempts"
         )
-    elif record.state is not JobState.SUCCEEDED:
+    elif record.state is not JobState.SUCCEEDED and not _was_late(record, director):
         why = record.failure.message if record.failure else ""
         verdict.add("lost", f"{record.id}: {record.state} {why}")
-    if record.run and isinstance(record.result, ProgramResult):
+    if record.run and isinstance(record.result, ProgramResult) and record.spec["program"] == "countdown":
         steps = int(record.spec["parameters"]["steps"])
         if off := difference(steps, record.result, {}):
             verdict.add("wrong result", f"{record.id}: {off}")
@@ -154,6 +156,12 @@ def _judge_job(verdict: Verdict, record: JobRecord, director: Director) -> None:
         verdict.add("untrue attempt", f"{record.id}: {text}")
 
 
+def _was_late(record: JobRecord, director: Director) -> bool:
+    """Tell whether a job had to fail: it was given too little walltime, and is to be recovered."""
+    reached = record.failure is not None and record.failure.error_class == "walltime"
+    return record.run in director.load.late and not record.retry_of and reached
+
+
 def _judge_runs(verdict: Verdict, director: Director) -> None:
     for id_, answer in director.load.runs.items():
         run = director.world.store.run(listing.run(id_))
@@ -165,6 +173,55 @@ def _judge_runs(verdict: Verdict, director: Director) -> None:
             verdict.add("lost", f"{id_}: {run.state} {run.error}")
         elif run.answer != answer:
             verdict.add("wrong result", f"{id_}: {run.answer}, not {answer}")
+        else:
+            _judge_batches(verdict, id_, director)
+            _judge_events(verdict, id_, director)
+    _judge_people(verdict, director)
+    _judge_recoveries(verdict, director)
+
+
+def _judge_batches(verdict: Verdict, run: str, director: Director) -> None:
+    rows = director.world.store.run(listing.batches(run=run, count=100)).rows
+    found = {batch.id: (batch.succeeded, batch.count) for batch in rows}
+    expected = director.load.batches[run]
+    if missing := sorted(expected.keys() - found.keys()):
+        verdict.add("lost", f"{run}: batches {', '.join(missing)}")
+    if more := sorted(found.keys() - expected.keys()):
+        verdict.add("done again", f"{run}: batches {', '.join(more)}")
+    for batch in found.keys() & expected.keys():
+        if found[batch] != expected[batch]:
+            verdict.add("wrong result", f"{batch}: {found[batch]} succeeded and made, not {expected[batch]}")
+
+
+def _judge_events(verdict: Verdict, run: str, director: Director) -> None:
+    """Judge what was told of a run: numbered without a gap, each gate and step once, and its end once and last."""
+    told = director.world.store.run(events.page(run, count=events.MOST_EVENTS)).events
+    if [event.number for event in told] != list(range(1, len(told) + 1)):
+        verdict.add("untrue event", f"{run}: numbers {[event.number for event in told]}")
+    if [event.kind for event in told].count("done") != 1 or told[-1].kind != "done":
+        verdict.add("untrue event", f"{run}: ended with {[event.kind for event in told[-3:]]}")
+    once = Counter(
+        (event.kind, canonical_json(event.data)) for event in told if event.kind in ("approval", "action", "agent_end")
+    )
+    for (kind, data), times in once.items():
+        if times > 1:
+            verdict.add("untrue event", f"{run}: {kind} told {times} times: {data[:100]}")
+
+
+def _judge_people(verdict: Verdict, director: Director) -> None:
+    expected = {("plan", "approve"): 2, ("review", "revise"): 1, ("review", "approve"): 1}
+    for run in director.load.looped:
+        decided = Counter(said for (of, _), said in director.load.person.decided.items() if of == run)
+        if decided != expected:
+            verdict.add("wrong result", f"{run}: the person decided {dict(decided)}, not {expected}")
+
+
+def _judge_recoveries(verdict: Verdict, director: Director) -> None:
+    """Judge the memory: each failure that was recovered is one episode, with its verdict."""
+    for run in director.load.late:
+        rows = director.world.store.run(memory.episodes(run=run)).rows
+        if [(row.action, row.status) for row in rows] != [("more_resources", EpisodeStatus.VERIFIED_SUCCESS)]:
+            verdict.add("wrong result", f"{run}: episodes {[(row.action, row.status.value) for row in rows]}")
 
 
 def _judge_store(verdict: Verdict, director: Director) -> None:
@@ -219,7 +276,7 @@ def _measure(verdict: Verdict, director: Director) -> None:
 
 def _lost(record: JobRecord, hit: AttemptRecord, following: AttemptRecord, moment: float) -> float:
     """Give the computing seconds that were done again: of a countdown by its steps, else the whole attempt."""
-    if record.engine != "program":
+    if record.engine != "program" or record.spec["program"] != "countdown":
         return max(0.0, moment - hit.started.timestamp()) if hit.started else 0.0
     begin = following.checkpoint_from
     found = re.search(r"\d+", begin.text) if begin else None
@@ -238,13 +295,13 @@ def table(verdict: Verdict, director: Director, seconds: float, seed: int) -> st
     lines.append(f"{'all':<14}" + "".join(f"{sum(blows[t, b] for t in TARGETS):>6}" for b in BLOWS) + f"{total:>6}")
     engines = Counter(record.engine for record in verdict.jobs.values())
     hows = Counter(a.how for attempts in verdict.attempts.values() for a in attempts)
-    known = verdict.jobs
+    known, load = verdict.jobs, director.load
     struck = Counter(known[job].engine for blow in director.blows for job, _ in blow.attempts if job in known)
     lease = director.world.settings.lease_seconds
     promised = f"lease {lease:g} s + {PROMISED_AFTER_LEASE:g} s promised"
     rows = [
         ("jobs", f"{len(verdict.jobs)} ({', '.join(f'{n} {e}' for e, n in sorted(engines.items()))})"),
-        ("runs", f"{len(director.load.runs)}"),
+        ("runs", f"{len(load.runs)} ({len(load.looped)} with a person, {len(load.late)} to be recovered)"),
         ("struck at work", ", ".join(f"{n} {e}" for e, n in sorted(struck.items()))),
         ("attempts", f"{sum(hows.values())} ({', '.join(f'{n} {h}' for h, n in sorted(hows.items()))})"),
         *((kind, f"{len(verdict.violations.get(kind, []))}") for kind in KINDS),

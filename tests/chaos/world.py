@@ -24,8 +24,8 @@ from worker.detect import read_engines_toml, write_engines_toml
 
 _ORCHESTRATOR = """
 import asyncio
-from tests.integration.orchestrator.conftest import serve_counting
-asyncio.run(serve_counting())
+from tests.integration.orchestrator.conftest import serve
+asyncio.run(serve())
 """
 #: the stand-in for ORCA takes some seconds for an optimisation: long enough to be struck in the middle
 ORCA = {"pace": 0.08, "stiff": 0.5}

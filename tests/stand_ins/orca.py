@@ -8,6 +8,7 @@ cycles. What it is to do besides stands as JSON in the variable ORCA_STAND_IN:
     pace             seconds for each SCF cycle
     needs_mb         memory of each process; less in %maxcore ends it as ORCA does
     scf              how often an SCF converges: "slow" only with SlowConv, "second_order" only with TRAH, "never"
+    bond_up_to       an SCF converges only where the first two atoms are no farther apart, in ångström
     stiff            steps of the optimisation shrink the error only by this factor
     most_steps       an optimisation takes no more, whatever its input says
     saddle           the last atom begins on the top of the double well
@@ -195,6 +196,7 @@ class Run:
         need = self.how.get("scf")
         stuck = need == "never" or (need == "slow" and "SlowConv" not in self.words)
         stuck |= need == "second_order" and "TRAH" not in self.words
+        stuck |= math.dist(self.places[0], self.places[1]) > float(self.how.get("bond_up_to", math.inf))
         limit = int(self.number(r"%scf MaxIter (\d+)", 125))
         limit = min(limit, 6) if stuck else limit
         say("Iteration    Energy (Eh)           Delta-E    RMSDP     MaxDP     DIISErr   Damp  Time(sec)")

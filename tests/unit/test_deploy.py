@@ -165,6 +165,24 @@ def test_the_variables_of_every_service_are_settings_and_make_valid_ones(
         assert (settings.api_host == "0.0.0.0") == (name == "orchestrator")
 
 
+def test_what_the_orchestrator_may_be_connected_to_is_passed_on_and_empty_means_not_set(
+    services: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    services_of_others = re.compile(r"SIMRELAY_(MODEL|TAVILY|EMBEDDINGS|QDRANT)(_|$)")
+    wanted = {name for name in setting_variables() if services_of_others.match(name)}
+    passed = services["orchestrator"]["environment"]
+    on_a_host = assignments(DEPLOY / "systemd/simrelay.env.example")
+    assert len(wanted) >= 17
+    assert wanted <= passed.keys()
+    assert wanted <= on_a_host.keys()
+    for name in wanted:
+        assert (passed[name], on_a_host[name]) == ("", "")
+        monkeypatch.setenv(name, "")
+    given, default = Settings(), Settings.model_construct()
+    for name in ("model_timeout_seconds", "model_prompt_price", "tavily_url", "embeddings_folder", "qdrant_url"):
+        assert getattr(given, name) == getattr(default, name), name
+
+
 def test_the_service_listens_where_it_is_published_and_looked_at(services: dict[str, Any]) -> None:
     orchestrator, flower = services["orchestrator"], services["flower"]
     port = orchestrator["environment"]["SIMRELAY_API_PORT"]
@@ -238,9 +256,9 @@ def test_the_image_s_extras_exist_and_each_service_has_its_room(services: dict[s
     assert set(default[1].split(",")) <= extras.keys()
     built = {name: service["build"] for name, service in services.items() if "build" in service}
     assert {name: build["args"]["EXTRAS"] for name, build in built.items()} == {
-        "orchestrator": "orchestrator",
+        "orchestrator": "orchestrator,literature",
         "worker": "worker,swarm,md",
-        "flower": "orchestrator",
+        "flower": "orchestrator,literature",
     }
     for build in built.values():
         assert (ROOT / build["context"] / build["dockerfile"]).is_file()

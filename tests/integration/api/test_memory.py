@@ -50,6 +50,18 @@ async def test_episodes_are_listed_shown_recalled_and_revoked(
     assert (await client.get("/memory/recall", params={"signature": SIGNATURE})).json()["proposals"] == []
 
 
+async def test_episodes_are_listed_in_pages(client: httpx.AsyncClient, store: Store, settings: Settings) -> None:
+    names = [record(store, settings, f"r{number}") for number in range(5)]
+    pages, cursor = [], ""
+    while True:
+        page = (await client.get("/memory/episodes", params={"count": 2, "cursor": cursor})).json()
+        pages.append([episode["id"] for episode in page["episodes"]])
+        if not (cursor := page["cursor"]):
+            break
+    assert [len(page) for page in pages] == [2, 2, 1]
+    assert [name for page in pages for name in page] == names[::-1]
+
+
 async def test_a_rule_is_promoted_by_somebody_and_rolled_back_with_a_reason(
     client: httpx.AsyncClient, store: Store, settings: Settings
 ) -> None:

@@ -9,11 +9,16 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from orchestrator.agents import AGENTS
 from orchestrator.holder import Holder
+from orchestrator.planning import plan_request
+from orchestrator.planning.asked import Asked, Planned
+from orchestrator.state import Decision
 from tasks import listing, runs
 from tasks.celery_app import make_app, publisher
 from tasks.records import RunRecord
@@ -26,8 +31,8 @@ __all__ = ["start_worker", "submitting"]
 
 PROCESS = """
 import asyncio
-from tests.integration.orchestrator.conftest import serve_counting
-asyncio.run(serve_counting())
+from tests.integration.orchestrator.conftest import serve
+asyncio.run(serve())
 """
 
 
@@ -51,8 +56,21 @@ async def holding(settings: Settings, name: str = "o1", **options: Any) -> Async
         await store.client.aclose()
 
 
-async def serve_counting() -> None:
-    """Be an orchestrator with the counting agent, in a process of its own."""
+def plan_as_a_model_would(asked: Asked) -> Planned:
+    """Plan a request in words as if a language model had chosen its agent: then costs need a person's approval."""
+    return replace(plan_request(asked), decision=Decision(rule="model", agent="qm_agent"))
+
+
+#: what an orchestrator of a process of its own may work with, by the name in its environment
+WORKS_WITH: dict[str, dict[str, Any]] = {
+    "counting": {},
+    "chemistry": {"agents": AGENTS, "plan": plan_request},
+    "model": {"agents": AGENTS, "plan": plan_as_a_model_would},
+}
+
+
+async def serve() -> None:
+    """Be an orchestrator in a process of its own."""
     from tasks.logs import configure_logging
     from tasks.reconcile import reconcile
     from tasks.settings import load_settings
@@ -61,7 +79,7 @@ async def serve_counting() -> None:
     settings = load_settings()
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
-    async with holding(settings, f"o-{os.getpid()}"):
+    async with holding(settings, f"o-{os.getpid()}", **WORKS_WITH[os.environ.get("TEST_WORKS_WITH", "counting")]):
         await reconcile(async_store(settings), make_app(settings), settings, stop)
 
 

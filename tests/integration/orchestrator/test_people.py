@@ -289,6 +289,50 @@ async def test_an_orchestrator_killed_where_a_gate_is_opened_or_heard_loses_and_
     assert len(submitting.run(listing.jobs(run="r1")).rows) == 2
 
 
+@pytest.mark.parametrize("gate", ["plan-1", "review-2"])
+async def test_an_orchestrator_killed_in_the_node_that_opens_a_gate_and_in_the_one_that_hears_it_does_both_once(
+    settings: Settings,
+    submitting: Store,
+    start_worker: StartWorker,
+    start_orchestrator: Callable[..., RunningOrchestrator],
+    gate: str,
+) -> None:
+    start_worker()
+    create(submitting, COUNT, pipeline="looped")
+    reader = Holder(settings, async_store(settings), "reader")
+    if gate == "review-2":
+        before = start_orchestrator("before")
+        await asked(reader)
+        before.kill()
+        say(submitting, "approve", "plan-1")
+
+    async def killed_at(point: str) -> None:
+        marker = str(settings.home / f"fired-{point}")
+        armed = start_orchestrator(point, SIMRELAY_FAULT=f"{point}:kill", SIMRELAY_FAULT_MARKER=marker)
+        await until(lambda: _dead(armed), seconds=60, what=f"killed at {point}")
+
+    await killed_at("gate_opened")
+    assert not any(one.id == gate for one in (await reader.view("r1")).gates)
+    waiting = start_orchestrator("waiting")
+    await person(reader, lambda now: any(one.id == gate and one.open for one in now.gates))
+    waiting.kill()
+    say(submitting, "approve", gate)
+    await killed_at("heard")
+    assert (await reader.view("r1")).gates[-1].open
+    start_orchestrator("last")
+    if gate == "plan-1":
+        await person(reader, lambda now: now.gates[-1].id == "review-2")
+        say(submitting, "approve", "review-2")
+    record = await run_in(reader.store, "r1", "SUCCEEDED", "FAILED", seconds=60)
+    state = await reader.view("r1")
+    await reader.store.client.aclose()
+    assert (record.error, record.answer) == ("", "2 SUCCEEDED")
+    assert [(one.id, one.status.value) for one in state.gates] == [("plan-1", "approved"), ("review-2", "approved")]
+    assert [state.history.count(f"ana approved {one.id}") for one in state.gates] == [1, 1]
+    jobs = submitting.run(listing.jobs(run="r1")).rows
+    assert [len(submitting.run(listing.attempts(job.id))) for job in jobs] == [1, 1]
+
+
 async def test_an_orchestrator_killed_while_it_hears_an_approval_does_not_lose_it(
     settings: Settings,
     submitting: Store,
@@ -343,7 +387,7 @@ async def person(holder: Holder, look: Callable[[RunState], bool]) -> RunState:
         state = await holder.view("r1")
         return state if record and record.state == "NEEDS_PERSON" and look(state) else None
 
-    found: RunState = await until(check, what="it waits for a person")
+    found: RunState = await until(check, seconds=60, what="it waits for a person")
     return found
 
 

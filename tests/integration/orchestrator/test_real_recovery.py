@@ -21,6 +21,7 @@ from orchestrator.state import RunState
 from tasks import listing, memory, runs
 from tasks.memory import EpisodeStatus
 from tasks.records import RunRecord
+from tasks.results import QuantumResult
 from tasks.settings import Settings
 from tasks.store import Store, connect
 from tests.conftest import missing, settings_for
@@ -167,3 +168,42 @@ async def test_what_one_program_cannot_converge_another_computes_at_the_same_lev
     # PySCF alone gives -7.92 eV at the experimental geometry.
     (homo,) = (v.value for f in state.findings for v in f.values if v.name == "homo" and "B3LYP" in f.level)
     assert -8.3 < homo < -7.3
+
+
+async def test_an_optimisation_that_fails_at_its_start_is_begun_anew_at_one_that_xtb_relaxed(
+    settings: Settings, submitting: Store
+) -> None:
+    """ORCA, stood in for, converges nothing at the long bond of the force field; GFN2-xTB is real, and shortens it."""
+    xtb = XTB.detect()
+    if not xtb:
+        missing("xtb")
+    # O-O of hydrogen peroxide: 1.454 Å by MMFF94s, 1.421 Å by GFN2-xTB
+    orca = install.orca(settings.home / "orca", bond_up_to=1.44)
+    write_engines_toml(settings.home / "engines.toml", [xtb, orca])
+    worker = RunningWorker(settings, "one", 2)
+    request = "Optimise 'OO' with B3LYP/def2-SVP in ORCA"
+    try:
+        submitting.run(runs.create("r1", "ana", request))
+        async with holding(settings, "first", agents=AGENTS, plan=plan_request) as orchestrator:
+            record = await run_in(orchestrator.store, "r1", "SUCCEEDED", "FAILED", seconds=120)
+            state = await orchestrator.view("r1")
+    finally:
+        worker.kill()
+    assert record.state == "SUCCEEDED", record.error
+    (recovery,) = state.recoveries
+    assert (recovery.action, recovery.status) == (Action.GEOMETRY, RecoveryStatus.REPAIRED), recovery.report
+    assert recovery.parameters == {"relaxed_with": "GFN2-xTB"}
+    assert [check.name for check in recovery.checks] == [
+        "succeeded", "nothing_else_changed", "prepared", "level", "connectivity",
+    ]  # fmt: skip
+    step = next(step for step in state.plan.steps if step.agent == "qm_agent")
+    assert [(batch.round, batch.prepares) for batch in step.batches] == [(1, False), (2, True), (3, False)]
+    relaxed, repaired = (submitting.run(listing.job(f"{b.batch_id}-0")) for b in step.batches[1:])
+    assert relaxed and repaired
+    assert (relaxed.engine, repaired.engine) == ("xtb", "orca")
+    assert isinstance(relaxed.result, QuantumResult)
+    assert repaired.spec["molecule"]["xyz"] == relaxed.result.xyz
+    (episode,) = submitting.run(memory.episodes()).rows
+    assert (episode.status, episode.content.repairs) == (EpisodeStatus.VERIFIED_SUCCESS, (repaired.id,))
+    assert relaxed.id in {evidence.job for evidence in episode.content.evidence}
+    assert "relaxed with GFN2-xTB first), and may be another conformer" in record.answer

@@ -166,7 +166,15 @@ async def test_where_people_are_in_the_loop_they_are_asked_with_all_that_was_tri
         assert any("ana chose to go on without" in note for note in state.findings[0].notes)
 
 
-@pytest.mark.parametrize("point", ["recovery_decided", "recovery_judged"])
+@pytest.mark.parametrize(
+    "point",
+    [
+        "recovery_decided",  # chosen, its episode staged, nothing in a checkpoint
+        "dispatching_repair",  # in a checkpoint, and not in the store
+        "recovery_validated",  # judged, and its verdict not recorded
+        "recovery_judged",  # recorded, and not in a checkpoint
+    ],
+)
 async def test_an_orchestrator_killed_while_it_recovers_does_nothing_twice(
     settings: Settings,
     submitting: Store,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from tasks import runs
 from tasks.errors import LeaseLost
 from tasks.records import InboxEntry
 from tasks.settings import Settings
-from tasks.store import Store
+from tasks.store import Store, connect
 from tests.integration.orchestrator.conftest import async_store
 
 
@@ -151,3 +152,13 @@ async def test_a_value_that_would_not_come_back_as_it_was_is_refused(
 def _now(store: Store) -> int:
     seconds, micros = store.client.time()
     return int(seconds) * 1000 + int(micros) // 1000
+
+
+async def test_orchestrators_that_start_at_once_on_an_empty_redis_do_not_trip_over_each_other(
+    settings: Settings,
+) -> None:
+    connect(settings).flushall()
+    stores = [async_store(settings) for _ in range(8)]
+    await asyncio.gather(*(FencedSaver(store.client, store).asetup() for store in stores))
+    for store in stores:
+        await store.client.aclose()

@@ -115,3 +115,62 @@ def test_a_rollback_brings_an_earlier_version_back_and_changes_none(world: World
         "promoted", "rolled_back", "rolled_back", "rolled_back", "promoted", "recorded", "recorded",
     ]  # fmt: skip
     assert account[1].why == "again"
+
+
+def put(world: World, run: str, most: int) -> str:
+    """Record a verified success, of at most so many episodes."""
+    held = world.run(run)
+    name = f"{run}-s2-r2"
+    world.store.run(memory.put_episode(name, held.epoch, SIGNATURE, content(run), SUCCESS, 0.9, most=most))
+    return name
+
+
+def kept(world: World, signature: str = "") -> list[str]:
+    """Give the runs of the episodes that are kept, the oldest first."""
+    return [row.run for row in reversed(world.store.run(memory.episodes(signature=signature, count=100)).rows)]
+
+
+def test_above_the_limit_the_oldest_go_but_never_those_that_a_version_of_the_policy_stands_on(world: World) -> None:
+    names = [put(world, run, 4) for run in "abcd"]
+    rule = Rule(action="other_engine", parameters={"engine": "orca"}, episodes=(names[1], names[2]))
+    world.store.run(memory.promote(SIGNATURE, rule, "ana"))
+    world.store.run(memory.rollback(0, "ana", "also what was rolled back may become active again"))
+    put(world, "e", 4)
+    assert kept(world) == kept(world, SIGNATURE) == ["b", "c", "d", "e"]
+    assert world.store.run(memory.episode(names[0])) is None
+    put(world, "f", 4)
+    assert kept(world) == ["b", "c", "e", "f"]
+    put(world, "g", 1)
+    assert kept(world) == kept(world, SIGNATURE) == ["b", "c", "g"], "the newest is never dropped for itself"
+    account = world.store.run(memory.read_policy(audit=100)).audit
+    assert [line.episode for line in account if line.what == "dropped"] == [
+        f"{run}-s2-r2" for run in ("f", "e", "d", "a")
+    ]  # fmt: skip
+    # A repeat makes no room.
+    again = memory.put_episode("g-s2-r2", 1, SIGNATURE, content("g"), SUCCESS, 0.9, most=0)
+    assert world.store.run(again) == "same"
+    assert kept(world) == ["b", "c", "g"]
+
+
+def test_what_was_promoted_before_there_was_a_limit_is_kept_as_well(world: World) -> None:
+    names = [put(world, run, 10) for run in "abc"]
+    rule = Rule(action="other_engine", parameters={"engine": "orca"}, episodes=(names[0], names[1]))
+    world.store.run(memory.promote(SIGNATURE, rule, "ana"))
+    world.redis.delete(world.key("policy:episodes"))
+    put(world, "d", 2)
+    assert kept(world) == ["a", "b", "d"]
+
+
+def test_many_episodes_are_dropped_at_once_and_listed_in_pages(world: World) -> None:
+    for number in range(230):
+        put(world, f"run-{number}", 1000)
+    pages, cursor = [], ""
+    while True:
+        page = world.store.run(memory.episodes(cursor=cursor, count=100))
+        pages.append([row.run for row in page.rows])
+        if not (cursor := page.cursor):
+            break
+    assert [len(page) for page in pages] == [100, 100, 30]
+    assert [run for page in pages for run in page] == [f"run-{number}" for number in reversed(range(230))]
+    put(world, "last", 10)
+    assert kept(world) == [*(f"run-{number}" for number in range(221, 230)), "last"]

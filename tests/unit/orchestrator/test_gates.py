@@ -189,3 +189,45 @@ def test_costs_of_several_steps_are_asked_about_side_by_side(settings: Settings)
             state, GateKind.COST, digest, (4,), text="?", core_seconds=1.0, now=NOW, settings=settings
         )
     assert [g.id for g in gates.open_gates(state)] == ["cost-1", "cost-2"]
+
+
+@pytest.mark.parametrize("status", [GateStatus.OPEN, GateStatus.REJECTED, GateStatus.REVISED, GateStatus.EXPIRED])
+def test_only_an_approval_lets_a_batch_or_a_report_pass(settings: Settings, status: GateStatus) -> None:
+    state = with_batch(run_state(Pipeline.SHORT, decision=Decision(rule="model")), 1e6)
+    state = state.model_copy(update={"gates": (gate(GateKind.COST, "jobs", status=status),)})
+    assert gates.dispatchable(state, settings) == []
+    reviewed = run_state(gates=(gate(GateKind.REVIEW, "results", status=status),))
+    assert not gates.review_is_done(reviewed)
+
+
+def test_a_plan_that_is_not_approved_covers_no_cost(settings: Settings) -> None:
+    state = with_batch(run_state(Pipeline.FULL), 2 * LIMIT_SECONDS)
+    state = state.model_copy(update={"gates": (gate(core_seconds=1e9),)})
+    assert gates.dispatchable(state, settings) == []
+
+
+def test_what_was_asked_about_once_is_asked_again_after_its_gate_expired(settings: Settings) -> None:
+    state = run_state(Pipeline.FULL)
+    expired = gate(digest=plan_hash(state), status=GateStatus.EXPIRED)
+    state = state.model_copy(update={"gates": (expired,)})
+    assert kinds(state, settings) == [GateKind.PLAN]
+    assert gates.open_gates(state) == []
+
+
+def test_another_question_does_not_hold_back_the_approval_of_a_plan(settings: Settings) -> None:
+    state = run_state(questions=(Question(id="recovery-1", text="What?", asked_by="recovery", step=1),))
+    assert kinds(state, settings) == [GateKind.PLAN]
+
+
+def test_a_gate_that_is_opened_leaves_decided_ones_and_those_of_other_kinds_alone(settings: Settings) -> None:
+    decided = gate(digest="old", status=GateStatus.APPROVED)
+    cost = gate(GateKind.COST, "jobs", id="cost-2")
+    state = run_state(gates=(decided, cost))
+    state = gates.open_gate(
+        state, GateKind.PLAN, "new", (1,), text="?", core_seconds=None, now=NOW, settings=settings
+    )  # fmt: skip
+    assert [(g.id, g.status.value) for g in state.gates] == [
+        ("plan-1", "approved"),
+        ("cost-2", "open"),
+        ("plan-3", "open"),
+    ]

@@ -8,6 +8,7 @@ import pytest
 
 from orchestrator.asking import Candidate, GateKind, GateStatus, Options, Pipeline, Question
 from orchestrator.people import hear, open_questions, revise, touched
+from orchestrator.recovery.record import Action, Recovery, RecoveryStatus
 from orchestrator.state import RunState, StepStatus
 from tasks.records import InboxEntry
 from tests.unit.orchestrator.states import NOW, all_done, artifact, batch, finding, gate, run_state, with_steps
@@ -135,3 +136,42 @@ def test_the_answer_to_what_is_to_be_changed_is_the_feedback() -> None:
 def test_entries_that_say_nothing_change_nothing() -> None:
     before = at_gate()
     assert hear(before, [entry("look", "plan-1")], NOW) == before
+
+
+def test_each_entry_is_about_the_gate_or_question_that_it_names() -> None:
+    first, second = gate(GateKind.COST, "a", id="cost-1", steps=(1,)), gate(GateKind.COST, "b", id="cost-2", steps=(4,))
+    questions = tuple(Question(id=f"recovery-{n}", text="?", step=n) for n in (1, 2))
+    state = run_state(gates=(first, second), questions=questions)
+    state = hear(state, [entry("approve", "cost-2"), entry("answer", "recovery-2", "skip")], NOW)
+    assert [g.status for g in state.gates] == [GateStatus.OPEN, GateStatus.APPROVED]
+    assert [q.answer for q in state.questions] == ["", "skip"]
+
+
+def test_after_the_last_iteration_an_approval_still_counts() -> None:
+    options = Options(pipeline=Pipeline.LOOPED, max_iterations=1)
+    state = at_gate().model_copy(update={"iteration": 1, "options": options})
+    assert hear(state, [entry("approve", "plan-1")], NOW).gates[0].status is GateStatus.APPROVED
+
+
+def test_a_revision_that_names_no_step_begins_at_the_gates_first() -> None:
+    state = hear(all_done(at_gate(GateKind.REVIEW, steps=(2, 3))), [entry("revise", "review-1", "PBE0")], NOW)
+    assert [step.iteration for step in state.plan.steps] == [0, 1, 1, 0, 1]
+
+
+def test_a_batch_that_was_sent_goes_on_being_counted_after_a_revision() -> None:
+    sent = batch(2, sent=True)
+    state = with_steps(run_state(), (2,), batches=(sent,), status=StepStatus.DONE)
+    assert revise(state, 2, "again").plan.step(2).batches == (sent,)
+
+
+def test_a_rejected_cost_of_a_repair_leaves_the_step_with_what_it_has() -> None:
+    failed = batch(2, sent=True).model_copy(update={"complete": True, "trouble": "open"})
+    repair = batch(2).model_copy(update={"round": 2, "repairs": failed.batch_id})
+    tried = Recovery(step=2, round=2, signature="s", action=Action.RESOURCES)
+    other = Recovery(step=3, round=2, signature="s", action=Action.RESOURCES)
+    state = with_steps(at_gate(GateKind.COST, steps=(2,)), (2,), status=StepStatus.RUNNING, batches=(failed, repair))
+    state = state.model_copy(update={"recoveries": (tried, other)})
+    state = hear(state, [entry("reject", "cost-1", "too dear")], NOW)
+    assert state.plan.step(2).status is StepStatus.RUNNING
+    assert [(b.round, b.trouble) for b in state.plan.step(2).batches] == [(1, "settled")]
+    assert [r.status for r in state.recoveries] == [RecoveryStatus.REJECTED, RecoveryStatus.OPEN]

@@ -10,6 +10,7 @@ from orchestrator.state import (
     SUMMARY,
     Column,
     Decision,
+    Dispatched,
     Finding,
     Goal,
     Plan,
@@ -18,11 +19,24 @@ from orchestrator.state import (
     Step,
     StepStatus,
     Table,
+    Trouble,
     molecules_of,
 )
-from orchestrator.steps import MAX_ROUNDS, apply
+from orchestrator.steps import (
+    MAX_ROUNDS,
+    apply,
+    freeze,
+    open_batches,
+    read_manifest,
+    refused,
+    troubled,
+    uninterpreted,
+    unsent,
+)
+from tasks.errors import Conflict
 from tasks.results import Artifact
 from tasks.specs import AnySpec, parse_spec
+from tests.unit.orchestrator.states import batch
 
 WATER = Species(name="water", smiles="O", atoms=3)
 TMA = Species(name="tetramethylammonium", smiles="C[N+](C)(C)C", charge=1, atoms=17)
@@ -141,3 +155,70 @@ def test_the_plan_file_says_how_it_was_decided_and_what_waits_for_what() -> None
     text = plan_markdown(RunState(run_id="r", request="t", plan=plan, decision=decision)).replace("\\_", "_")
     assert "Decided by complexity: several agents, qm_agent: HOMO." in text
     assert "(qm_agent):" in text and "(qm_agent, after 1):" in text and "(summary_agent, after 1, 2):" in text
+
+
+def at(status: StepStatus, *batches: Dispatched, trouble: Trouble = "") -> Plan:
+    """Give a plan of one step at some point of its life."""
+    return Plan(steps=(step(1).model_copy(update={"status": status, "batches": batches, "trouble": trouble}),))
+
+
+@pytest.mark.parametrize(
+    ("changes", "found"),
+    [
+        ({}, "unsent"),
+        ({"sent": True}, "open_batches"),
+        ({"sent": True, "complete": True}, "uninterpreted"),
+        ({"sent": True, "complete": True, "trouble": "open"}, "troubled"),
+        ({"sent": True, "complete": True, "trouble": "settled"}, "uninterpreted"),
+        ({"sent": True, "complete": True, "interpreted": True}, ""),
+    ],
+)
+def test_a_batch_is_in_exactly_one_place_of_its_life(changes: dict[str, object], found: str) -> None:
+    newest = batch(1).model_copy(update=changes)
+    older = batch(1, sent=True)  # which nobody waits for
+    lists = (unsent, open_batches, uninterpreted, troubled)
+    assert [one.__name__ for one in lists if one(at(StepStatus.RUNNING, older, newest))] == ([found] if found else [])
+    assert not any(one(at(StepStatus.FAILED, older, newest)) for one in lists)
+
+
+@pytest.mark.parametrize(
+    ("status", "trouble", "looked_at"),
+    [
+        (StepStatus.FAILED, "open", True),
+        (StepStatus.FAILED, "settled", False),
+        (StepStatus.RUNNING, "open", False),
+    ],
+)
+def test_recovery_looks_at_a_refused_step_once(status: StepStatus, trouble: Trouble, looked_at: bool) -> None:
+    assert bool(refused(at(status, trouble=trouble))) is looked_at
+
+
+@pytest.mark.parametrize(
+    ("recovers", "trouble", "left"), [(True, "", "open"), (True, "settled", "settled"), (False, "", "settled")]
+)
+def test_a_step_fails_for_good_once_recovery_has_looked_at_its_jobs(
+    tmp_path: Path, recovers: bool, trouble: Trouble, left: Trouble
+) -> None:
+    state = RunState(
+        run_id="r", plan=at(StepStatus.RUNNING, batch(1, sent=True).model_copy(update={"trouble": trouble}))
+    )
+    update = apply(state, {1: Work(error="no result")}, tmp_path, tmp_path, recovers=recovers)
+    assert update["plan"].step(1).trouble == left
+    assert update["history"] == ["step 1 failed: no result"]
+
+
+def test_findings_and_rounds_are_kept_and_told(tmp_path: Path) -> None:
+    state = RunState(run_id="r", plan=Plan(steps=(step(1), step(2))))
+    state = after_work(state, {1: Work(specs=(spec(), spec())), 2: done(2)}, tmp_path)
+    assert [finding.summary for finding in state.findings] == ["2 found"]
+    assert state.history == ["step 1: 2 jobs frozen as r-s1-r1", "step 2 done"]
+    assert state.plan.step(1).batches[0].manifest.count == 2
+
+
+def test_a_manifest_that_was_changed_is_not_read(tmp_path: Path) -> None:
+    frozen = freeze(step(1), Work(specs=(spec(),)), "r", tmp_path / "run", tmp_path)
+    assert [job.id for job in read_manifest(frozen.manifest, tmp_path)] == ["r-s1-r1-0"]
+    path = tmp_path / frozen.manifest.artifact.path
+    path.write_text(path.read_text().replace("GFN2", "GFN1"))
+    with pytest.raises(Conflict, match="was changed after it was frozen"):
+        read_manifest(frozen.manifest, tmp_path)

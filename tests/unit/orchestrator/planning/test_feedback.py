@@ -10,7 +10,8 @@ from orchestrator.planning import make_plan
 from orchestrator.planning.dynamics import read_dynamics
 from orchestrator.planning.dynamics_feedback import reworded
 from orchestrator.planning.feedback import revise_plan
-from orchestrator.state import Plan, Species, Step
+from orchestrator.planning.preview import preview_plan
+from orchestrator.state import Plan, Species, Step, StepStatus, molecules_of
 from tasks.errors import InputError
 
 QUANTUM = "Compute the Gibbs energy of water at B3LYP/def2-SVP"
@@ -67,6 +68,54 @@ def test_a_swarm_gets_other_numbers() -> None:
     swarm = revised(SWARM, "20 particles, 8 steps and seed 7", "hem_agent")[0].goal.swarm
     assert swarm
     assert (swarm.particles, swarm.steps, swarm.seed) == (20, 8, 7)
+
+
+@pytest.mark.parametrize(
+    ("feedback", "number"), [("only 5 candidates", 5), ("the best three, please", 3), ("top 2 candidates", 2)]
+)
+def test_of_a_swarm_that_is_still_to_run_another_number_of_candidates_is_computed(feedback: str, number: int) -> None:
+    plan, species = planned(SWARM)
+    after = revise_plan(plan, species, feedback, 0, SWARM, MAX_ATOMS)
+    assert after.step(1).goal.candidates == number
+    assert after.step(1).goal.swarm == plan.step(1).goal.swarm
+    assert f"the best {number} candidates" in after.step(4).description
+    quantum = [row for row in preview_plan(after, (), SWARM, None, MAX_ATOMS)[0] if row["agent"] == "qm_agent"]
+    assert [row["estimated_cost"]["jobs"] for row in quantum] == [number, number]
+
+
+def found(number: int) -> tuple[Species, ...]:
+    """Give what a swarm handed on."""
+    return tuple(
+        Species(name=f"candidate {n}", smiles="C" * n, found_by=1, geometry_level="GFN2-xTB")
+        for n in range(1, number + 1)
+    )
+
+
+def test_of_candidates_that_were_found_only_the_best_go_on() -> None:
+    plan, _ = planned(SWARM)
+    plan = plan.model_copy(
+        update={
+            "steps": tuple(
+                s.model_copy(update={"status": StepStatus.DONE} if s.number < 4 else {"iteration": 1})
+                for s in plan.steps
+            )
+        }
+    )
+    after = revise_plan(plan, found(8), "only 5 candidates", 1, SWARM, MAX_ATOMS)
+    assert [one.name for one in molecules_of(after.step(4), found(8))] == [f"candidate {n}" for n in range(1, 6)]
+    assert [s for s in after.steps if s.number != 4] == [s for s in plan.steps if s.number != 4]
+    with pytest.raises(InputError, match="more than the 3 that the swarm handed on"):
+        revise_plan(plan, found(3), "only 5 candidates", 1, SWARM, MAX_ATOMS)
+
+
+@pytest.mark.parametrize(
+    ("request_text", "feedback", "said"),
+    [(QUANTUM, "only 5 candidates", "without a swarm"), (SWARM, "only 500 candidates", "cannot be verified")],
+)
+def test_candidates_that_cannot_be_had_are_refused(request_text: str, feedback: str, said: str) -> None:
+    plan, species = planned(request_text)
+    with pytest.raises(InputError, match=said):
+        revise_plan(plan, species, feedback, 0, request_text, MAX_ATOMS)
 
 
 @pytest.mark.parametrize("request_text", [QUANTUM, SWARM, DYNAMICS])

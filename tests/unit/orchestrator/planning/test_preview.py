@@ -62,6 +62,7 @@ def test_a_request_without_simulation_costs_nothing() -> None:
     assert shown["estimated_cost"] == {
         "jobs": 0,
         "core_seconds": 0.0,
+        "unknown": 0,
         "core_hours": 0.0,
         "note": "no simulation is needed",
     }

@@ -9,16 +9,19 @@ from orchestrator.recovery.actions import (
     MAKERS,
     Means,
     coarser_method,
+    from_relaxed,
     more_resources,
     other_engine,
     other_start_geometry,
     resume,
 )
+from orchestrator.recovery.classify import classify
 from orchestrator.recovery.record import Action
-from tasks.specs import QuantumSpec, dump_spec, parse_spec
-from tests.unit.orchestrator.recovery.conftest import PROPANOL, checkpoint, failed, quantum
+from tasks.specs import AnySpec, QuantumSpec, dump_spec, parse_spec
+from tests.unit.orchestrator.recovery.conftest import PROPANOL, checkpoint, failed, quantum, record, result
 
 ALL = Means(offered=frozenset({"pyscf", "xtb", "orca"}), memory_mb=16_000)
+NO_XTB = Means(offered=frozenset({"pyscf", "orca"}), memory_mb=16_000)
 PROGRAM = parse_spec({"program": "countdown", "parameters": {"steps": 3}})
 
 
@@ -66,8 +69,8 @@ def test_another_engine_computes_exactly_the_same_and_was_declared(
 def test_another_start_is_for_optimisations_that_have_one() -> None:
     first = embed("CCCO").xyz
     flexible = quantum(molecule={**PROPANOL, "xyz": first}, task="optimisation")
-    change = other_start_geometry(failed(flexible), ALL, {})
-    assert change and isinstance(change.spec, QuantumSpec)
+    change = other_start_geometry(failed(flexible), NO_XTB, {})
+    assert change and change.prepare is None and isinstance(change.spec, QuantumSpec)
     assert changed(flexible, change.spec) == {"molecule"}
     assert "may be another conformer" in change.consequence
     assert (change.checkpoint, change.parameters) == (None, {"seed": SEED + 1})
@@ -82,9 +85,61 @@ def test_another_start_is_for_optimisations_that_have_one() -> None:
 
 
 @pytest.mark.parametrize(("smiles", "charge"), [("O", 0), ("C[N+](C)(C)C", 1)])
-def test_a_rigid_molecule_has_no_other_start(smiles: str, charge: int) -> None:
+def test_a_rigid_molecule_has_no_other_start_but_its_own_relaxed(smiles: str, charge: int) -> None:
     spec = quantum(task="optimisation", charge=charge, molecule={"smiles": smiles, "xyz": embed(smiles).xyz})
-    assert other_start_geometry(failed(spec), ALL, {}) is None
+    assert other_start_geometry(failed(spec), NO_XTB, {}) is None
+    change = other_start_geometry(failed(spec), ALL, {})
+    assert change and change.prepare
+    assert (change.spec, change.parameters) == (spec, {"relaxed_with": "GFN2-xTB"})
+
+
+def test_a_start_is_relaxed_first_where_a_worker_has_tight_binding() -> None:
+    flexible = quantum(
+        molecule={**PROPANOL, "xyz": embed("CCCO").xyz}, task="optimisation_frequencies", solvent="water", label="it"
+    )
+    change = other_start_geometry(failed(flexible), ALL, {})
+    assert change and isinstance(change.prepare, QuantumSpec) and isinstance(change.spec, QuantumSpec)
+    first = change.prepare
+    assert (first.task, first.method, first.engine) == ("optimisation", "GFN2-xTB", "xtb")
+    assert (first.basis, first.solvent, first.solvent_model) == (None, "water", "ALPB")
+    assert first.molecule == change.spec.molecule
+    assert (first.charge, first.multiplicity, first.resources) == (0, 1, flexible.resources)
+    assert change.parameters == {"seed": SEED + 1, "relaxed_with": "GFN2-xTB"}
+    assert "relaxed with GFN2-xTB first" in change.consequence
+    # What is remembered is followed to the letter; tight binding relaxes nothing for itself.
+    remembered = other_start_geometry(failed(flexible), ALL, {"seed": SEED + 1})
+    assert remembered and remembered.prepare is None
+    tight = quantum(
+        molecule={**PROPANOL, "xyz": embed("CCCO").xyz},
+        task="optimisation",
+        method="GFN2-xTB",
+        basis=None,
+        engine="xtb",
+    )
+    change = other_start_geometry(failed(tight), ALL, {})
+    assert change and change.prepare is None
+
+
+def test_jobs_begin_at_what_was_relaxed_for_them_unless_that_is_what_failed() -> None:
+    start = embed("O").xyz
+    spec = quantum(task="optimisation", molecule={"smiles": "O", "xyz": start})
+    (event,) = classify("qm_agent", [failed(spec)])
+    change = other_start_geometry(failed(spec), ALL, {})
+    assert change and change.prepare
+
+    def begun(xyz: str | None, state: str = "SUCCEEDED") -> AnySpec | None:
+        made = record("p", change.prepare, state, "" if state == "SUCCEEDED" else "killed", result=result(xyz=xyz))
+        found = from_relaxed(event, {"j1": change}, {"j1": made})
+        return found["j1"].spec if found else None
+
+    moved = "3\nwater\nO 0 0 0.3\nH 0 0.763239 -0.577047\nH 0 -0.763239 -0.577047\n"
+    after = begun(moved)
+    assert after and changed(spec, after) == {"molecule"}
+    assert isinstance(after, QuantumSpec) and after.molecule.xyz == moved
+    assert begun(start) is None
+    assert begun(None) is None
+    assert begun(moved, "FAILED") is None
+    assert from_relaxed(event, {"j1": change}, {}) == {}
 
 
 def test_a_start_that_is_far_from_what_the_smiles_gives_is_begun_anew() -> None:
