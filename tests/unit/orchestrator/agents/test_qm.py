@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from orchestrator.agents.compare import compare
-from orchestrator.state import Quantity
+from orchestrator.recovery.refused import lost_structures
+from orchestrator.state import Quantity, RunState
 from tasks.elements import parse_xyz, write_xyz
 from tasks.specs import QuantumSpec
 from tests.unit.orchestrator.agents.conftest import Walk, failure, result
@@ -286,3 +287,16 @@ def test_what_fails_at_one_level_is_computed_at_the_other(workspace: Path) -> No
 
 def _moved(spec: QuantumSpec) -> str:
     return write_xyz([a._replace(x=a.x + 0.1) for a in parse_xyz(spec.molecule.xyz or "")])
+
+
+def test_a_structure_that_is_gone_is_missed_by_the_step_that_begins_at_it(workspace: Path) -> None:
+    walk = Walk("Optimise TMA at PBE0 and at B3LYP", workspace)
+    walk.begin(1)
+    (first,) = _specs(walk, 2)
+    walk.end(2, [result(first, xyz=_moved(first), level="PBE0")])
+    (identified,) = walk.findings[0].produced
+    assert identified.geometry and walk.species[0].geometry != identified.geometry
+    (workspace / identified.geometry.path).unlink()
+    state = RunState(plan=walk.plan, species=walk.species, findings=walk.findings)
+    work = walk.begin(3)
+    assert identified.geometry.path in lost_structures(state, walk.step(3), work)
