@@ -38,6 +38,7 @@ class DynamicsAgent(Agent):
     description: ClassVar[str] = "Molecular dynamics: mean square displacements, diffusion, density, temperature"
     abilities: ClassVar[tuple[str, ...]] = (
         "boxes of cations with hydroxide or halide counter-ions and water, from SMILES, parameterised with GAFF",
+        "boxes that begin at optimised structures; a cation with its nearest neighbours out of the last frame",
         "a user's own structure and topology",
         "minimisation, NVT, NPT and production, at one temperature or several, for one water content or several",
         "mean square displacements, diffusion coefficients with errors, density, temperature, with plots",

@@ -32,7 +32,7 @@ class QuantumAgent(Agent):
         "single points, optimisations and frequencies by DFT, Hartree-Fock and GFN-xTB, in gas phase or a solvent",
         "HOMO, LUMO and gap, energies, dipole moments, Mulliken charges",
         "zero-point energies, enthalpies, entropies and Gibbs energies",
-        "comparisons of molecules, all computed side by side",
+        "comparisons of molecules or of levels of theory, all computed side by side",
     )
     tools: ClassVar[tuple[str, ...]] = ("ORCA", "PySCF", "xtb")
 

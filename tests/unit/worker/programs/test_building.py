@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+from itertools import combinations
 from pathlib import Path
 
 import pytest
 
 from tasks.dynamics import Solution
+from tasks.elements import Atom, write_xyz
 from tests.conftest import missing
 from worker.programs.common import JobFailed
 from worker.programs.dynamics_build import BuildJob, build, count_residues, topology
@@ -148,6 +150,20 @@ def test_a_box_of_ions_and_water_has_the_atoms_that_its_topology_says(
     )
     assert build(builds(tmp_path, again), tmp_path).atoms == built.atoms
     assert [path.stat().st_mtime_ns for path in (tmp_path / "cache").iterdir()] == [stamp]
+    # A structure of its own, 2 % larger than the force field has it, stands in the box as it was given.
+    rows = [line.split()[-3:] for line in json.loads(kept.read_text())["structure"].splitlines()[2:19]]
+    given = [Atom(s, *(1.02 * 10 * float(x) for x in row)) for s, row in zip("CNCCC" + 12 * "H", rows, strict=True)]
+    (tmp_path / "cation-1.xyz").write_text(write_xyz(given))
+    own = Solution.model_validate({"cations": [{**cation, "geometry": "cation-1.xyz"}], "water": 150, "edge_nm": 1.75})
+    build(builds(tmp_path, own, inputs=str(tmp_path)), tmp_path)
+    packed = (tmp_path / "system.gro").read_text().splitlines()[2:]
+    first = [Atom("X", *(10 * float(row[x : x + 8]) for x in (20, 28, 36))) for row in packed[:17]]
+    assert distances(first) == pytest.approx(distances(given), abs=0.03)
+
+
+def distances(atoms: list[Atom]) -> list[float]:
+    """Give all distances between the atoms of one molecule, in ångström."""
+    return [math.dist(one[1:], other[1:]) for one, other in combinations(atoms, 2)]
 
 
 def test_what_does_not_fit_in_is_a_box_that_is_too_small(tmp_path: Path) -> None:
