@@ -80,7 +80,7 @@ def plan_compound(asked: Asked, clauses: Sequence[Clause]) -> tuple[Plan, tuple[
     Raises
     ------
     InputError
-        As the planners of its parts; if a part needs what no other gives; if there are too many steps.
+        As the planners of its parts; if a part needs what no other gives.
     """
     grouped = _grouped([part for clause in clauses for part in _by_level(clause, asked)])
     if len(grouped) == 1:
@@ -91,9 +91,7 @@ def plan_compound(asked: Asked, clauses: Sequence[Clause]) -> tuple[Plan, tuple[
         parts.append(_planned(_linked(part, parts, asked), parts, asked))
         if (source := parts[-1].cluster_of) is not None:
             parts[source] = _taken_from(parts[source], parts[-1])
-    plan, species = join(asked, parts)
-    refuse_too_many(plan, asked.text)
-    return plan, species
+    return join(asked, parts)
 
 
 def _by_level(clause: Clause, asked: Asked) -> list[Clause]:

@@ -5,6 +5,7 @@ import pytest
 from orchestrator.planning import make_plan
 from orchestrator.planning.several_levels import parts_by_level
 from orchestrator.state import Plan, Step
+from tasks.errors import InputError
 
 TMA, WATER = "C[N+](C)(C)C", "O"
 GFN2 = ("optimisation", "GFN2-xTB", None)
@@ -104,3 +105,10 @@ def test_analyses_follow_the_orbitals_of_their_own_level() -> None:
 )  # fmt: skip
 def test_what_names_one_level_or_cannot_be_read_stays_whole(text: str) -> None:
     assert parts_by_level(text) == [text]
+
+
+def test_a_request_for_too_many_levels_is_refused_before_anything_is_queued() -> None:
+    bases = ("def2-SVP", "def2-TZVP", "def2-TZVPP", "def2-QZVP", "cc-pVDZ", "cc-pVTZ")
+    levels = [f"{method}/{basis}" for method in ("HF", "PBE", "BLYP", "PBE0", "B3LYP") for basis in bases]
+    with pytest.raises(InputError, match="needs 33 steps, and a plan has at most 30"):
+        make_plan(f"Energy of TMA with {', '.join(levels[:-1])} and {levels[-1]}")
