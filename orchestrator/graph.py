@@ -29,6 +29,7 @@ from orchestrator.asking import GateKind, Pipeline, Question, next_number
 from orchestrator.dispatch import dispatch
 from orchestrator.edges import edges_of, nodes_of
 from orchestrator.gate_texts import cost_text, plan_text, review_text
+from orchestrator.handover import seen_by
 from orchestrator.inputs import settle_sources
 from orchestrator.model import Model, plan_with_model, word_answer
 from orchestrator.planning.asked import Asked, Planned
@@ -40,7 +41,7 @@ from orchestrator.recovery.ask import with_recoveries
 from orchestrator.recovery.node import Recoverer, is_trouble, pending
 from orchestrator.recovery.reading import read_rounds
 from orchestrator.recovery.refused import lost_structures
-from orchestrator.state import SUMMARY, Decision, RunState, Step, StepStatus, checked, molecules_of
+from orchestrator.state import SUMMARY, Decision, RunState, Step, StepStatus, checked
 from orchestrator.stream.telling import telling
 from tasks import listing, runs
 from tasks.batches import Owner
@@ -337,7 +338,7 @@ class Supervisor:
         return Context(
             run_id=state.run_id,
             request=state.request,
-            species=molecules_of(step, state.species),
+            species=seen_by(step, state.plan, state.species),
             findings=state.findings,
             plan=state.plan,
             workspace=self.settings.workspace,

@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from orchestrator.asking import Gate, Options, Part, Question
 from orchestrator.recovery.record import KEPT_RECOVERIES, Recovery
+from tasks.dynamics import Cluster
 from tasks.jobspec import InputFile
 from tasks.quantum import Task
 from tasks.results import Artifact
@@ -119,7 +120,7 @@ class Goal(Part):
     pressure_pascal: float | None = None
     engine: str = "auto"
     compare: bool = False
-    #: number of the step whose optimised geometry is used; None: the structure that the chemistry step made
+    #: number of the step whose optimised geometry is used, also in a box; None: that of the chemistry step
     geometry_step: int | None = None
     #: the whole level of theory as a paper writes it: ``B3LYP/def2-SVP//GFN2-xTB``
     protocol: str = ""
@@ -135,6 +136,8 @@ class Goal(Part):
     source: Source | None = None
     #: of a design step: the swarm that it runs
     swarm: SwarmSpec | None = None
+    #: of a simulation: what is taken out of its last frame, as a molecule for later steps
+    cluster: Cluster | None = None
     #: of a design step: how many of the best candidates later steps compute
     candidates: int = 1
     #: of a literature or web step: what is looked for; of a simulation beside others: its part of the request; of a
@@ -182,12 +185,16 @@ class Picture(Part):
 
 
 class Produced(Part):
-    """What one job left of one molecule, for the steps after it."""
+    """What a step left of one molecule, for the steps after it."""
 
     smiles: str
-    job_id: str
+    #: empty: no job was needed
+    job_id: str = ""
     level: str = ""
     artifacts: tuple[Artifact, ...] = ()
+    #: the structure that the step made of it, in the run's folder, and how; None: it made none
+    geometry: Artifact | None = None
+    geometry_level: str = ""
 
 
 class Finding(Part):

@@ -177,7 +177,9 @@ def with_molecules(species: tuple[Species, ...], step: Step, known: tuple[Specie
 
 
 def _now(before: Species, known: Species) -> Species:
-    """Give a molecule as a step knows it; a structure that another step made meanwhile stays."""
+    """Give a molecule as a step knows it; what another step made of it meanwhile, or failed at, stays."""
+    if before.error and not known.error:
+        known = known.model_copy(update={"error": before.error})
     if known.geometry is None and before.geometry is not None:
         return known.model_copy(update={"geometry": before.geometry, "geometry_level": before.geometry_level})
     return known

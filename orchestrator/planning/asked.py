@@ -22,6 +22,8 @@ class Asked:
         Answered questions of the run, the oldest first.
     active
         The plan that the run has already; while steps are left in it, it goes on unchanged.
+    relaxed
+        Of a part of a request: the level at which a part before it optimises its molecules; empty: none does.
     """
 
     text: str
@@ -30,6 +32,7 @@ class Asked:
     agent: str = ""
     answers: tuple[Question, ...] = ()
     active: Plan | None = None
+    relaxed: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ from tasks.errors import InputError
 T = TypeVar("T")
 
 #: bond of a name and its correction (B3LYP-D3BJ), or a word by itself
-_DISPERSION = re.compile(
+DISPERSION = re.compile(
     r"(?:(?<=[\w)])-|(?<![\w-])(?:(?:with|plus|including)\s+(?:the\s+)?)?)"
     r"(?:grimme(?:'s)?\s+)?(d3[\s-]?\(bj\)|d3[\s-]?bj|d4|d3|d2)(?![\w(])(?:[\s-]+dispersion)?(?:\s+corrections?)?",
     re.IGNORECASE,
@@ -77,11 +77,11 @@ def take_dispersion(text: str) -> tuple[str | None, str]:
     InputError
         If several are named, or one that is not offered.
     """
-    named = {"D3BJ" if "BJ" in (word := match[1].upper()) else word for match in _DISPERSION.finditer(text)}
+    named = {"D3BJ" if "BJ" in (word := match[1].upper()) else word for match in DISPERSION.finditer(text)}
     found = _one("dispersion", named)
     if found not in (None, "D3BJ", "D4"):
         raise InputError("dispersion", found, "is not offered by that name", "Say D3BJ (or D3(BJ)), or D4.")
-    text = _DISPERSION.sub("", text)
+    text = DISPERSION.sub("", text)
     if found is None and _ANY_DISPERSION.search(text):
         found = "D3BJ"
     return found, _ANY_DISPERSION.sub("", text)

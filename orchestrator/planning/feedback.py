@@ -9,13 +9,14 @@ import re
 from typing import Any
 
 from orchestrator.planning.candidates_feedback import fewer
+from orchestrator.planning.clusters import TAKES
 from orchestrator.planning.conditions import take_conditions
 from orchestrator.planning.design import read_candidates, read_counts
-from orchestrator.planning.dynamics import plan_dynamics
+from orchestrator.planning.dynamics import AT_STRUCTURES, at_structures, plan_dynamics
 from orchestrator.planning.dynamics_feedback import reworded
 from orchestrator.planning.levels import Level, is_tight_binding, read_level, take_solvent
-from orchestrator.planning.specs import spec_for
-from orchestrator.state import Goal, Plan, Species, Step, StepStatus
+from orchestrator.planning.specs import is_cluster, spec_for
+from orchestrator.state import Goal, Plan, Species, Step, StepStatus, molecules_of
 from tasks.errors import InputError
 from tasks.methods import find_basis
 from tasks.units import memory_mb
@@ -63,8 +64,9 @@ def revise_plan(
             goal = _under(goal, conditions.temperature_kelvin, conditions.pressure_pascal, conditions.solvent_model)
         if goal != step.goal:
             if step.agent == "qm_agent":
-                for one in species:
-                    spec_for(one, goal)  # so that a level that contradicts itself is refused here
+                for one in molecules_of(step, species):
+                    if not is_cluster(one):
+                        spec_for(one, goal)  # so that a level that contradicts itself is refused here
             description = _described(step, goal)
             changed = changed.replace(step.model_copy(update={"goal": goal, "description": description}))
     if changed == plan and not _AGAIN.search(feedback):
@@ -79,10 +81,14 @@ def _simulation(step: Step, species: tuple[Species, ...], request: str, feedback
     if query == before:
         return step
     plan, named = plan_dynamics(query, max_atoms)
-    if {one.smiles for one in named} != {one.smiles for one in species}:
+    if {one.smiles for one in named} != {one.smiles for one in molecules_of(step, species) if not one.found_by}:
         remedy = "Change its numbers only, or make a run of its own for other molecules."
         raise InputError("feedback", feedback, "names other molecules than the plan has", remedy)
     described = next(one.description for one in plan.steps if one.agent == "md_agent")
+    if step.goal.cluster is not None:
+        described += step.description[step.description.index(TAKES) :].partition(AT_STRUCTURES)[0]
+    if step.goal.geometry_step is not None:
+        described += at_structures(step.goal.geometry_step)
     return step.model_copy(update={"goal": step.goal.model_copy(update={"query": query}), "description": described})
 
 

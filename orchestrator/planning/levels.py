@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from orchestrator.chemistry.names import TABLE
-from orchestrator.planning.conditions import take_dispersion
+from orchestrator.planning.conditions import DISPERSION, take_dispersion
 from orchestrator.planning.words import DFT_WORD, OPTIMISE, OTHER_VERBS, VERBS
 from tasks.errors import InputError
 from tasks.methods import BASES, METHODS, SOLVENTS, Family, find_basis, find_method, find_solvent
@@ -172,6 +172,54 @@ def read_level(text: str) -> tuple[Level, str]:
     engine, text = _engine(text)
     level = _assign(level, whole, methods, bases, engine)
     return level, text
+
+
+@dataclass(frozen=True)
+class Mention:
+    """Where a text names a method, a basis set or both, and a dispersion correction; empty: not that one."""
+
+    start: int
+    end: int
+    method: str
+    basis: str
+    dispersion: str = ""
+
+
+def level_mentions(text: str) -> list[Mention]:
+    """Find all levels in a text whose molecules and solvent are blanked out, from left to right.
+
+    Pairs with a geometry's level after ``//`` are none: they say all about themselves.
+
+    Raises
+    ------
+    InputError
+        If a method or basis set is named that is not known.
+    """
+    corrections = list(DISPERSION.finditer(text))
+    left_out = {place for match in corrections for place in range(*match.span())}
+    places = [place for place in range(len(text)) if place not in left_out]
+    rest = "".join(text[place] for place in places)
+    found = []
+
+    def mention(match: re.Match[str], method: str, basis: str) -> None:
+        start, end = places[match.start()], places[match.end() - 1] + 1
+        end = next((one.end() for one in corrections if one.start() == end and text[end] == "-"), end)
+        own = next((one[1] for one in corrections if start <= one.start() < end), "")
+        found.append(Mention(start, end, method, basis, own))
+
+    for match in _PAIR.finditer(rest):
+        if _is_pair(match, rest):
+            if not match[3]:
+                mention(match, _method(match[1]), find_basis(match[2]))
+            rest = _blanked(rest, match)
+    for match in _LONE_PAIR.finditer(rest):
+        rest = _blanked(rest, match)
+    for match in _METHOD.finditer(rest):
+        mention(match, _method(match[0]), "")
+        rest = _blanked(rest, match)
+    for match in _BASIS.finditer(rest):
+        mention(match, "", find_basis(match[1]))
+    return sorted(found, key=lambda one: one.start)
 
 
 def _blanked(text: str, match: re.Match[str]) -> str:

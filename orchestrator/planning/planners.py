@@ -13,14 +13,14 @@ from orchestrator.planning.asked import Asked
 from orchestrator.planning.chemistry import plan_checking, read_reactions, read_smiles
 from orchestrator.planning.design import plan_design
 from orchestrator.planning.dynamics import plan_dynamics
-from orchestrator.planning.literature import plan_literature
 from orchestrator.planning.plan import DEFAULT_PROPERTIES, build_plan
 from orchestrator.planning.request import EXAMPLE, Request, is_ordinary, read_request
-from orchestrator.planning.research import plan_research
+from orchestrator.planning.research import LIBRARY, WEB, plan_research
 from orchestrator.state import SUMMARY, Decision, Plan, Species
 from tasks.errors import InputError
 
 #: what is found out of a molecule where only the agent was chosen
+_SINGLE_POINT = re.compile(r"\bsingle[- ]points?\b", re.IGNORECASE)
 _USUAL_IDENTITY = ("formula", "mass", "charge")
 Planner = Callable[[Asked], tuple[Plan, tuple[Species, ...]]]
 OFFER = (
@@ -67,19 +67,21 @@ def refuse_others(plan: Plan, agents: tuple[str, ...], request: str) -> None:
 def _quantum(asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
     """Plan what molecules are, what is computed of them, and what is analysed of their orbitals."""
     if wish := read_wish(asked.text):
-        plan, species, request = plan_analysis(asked.text, wish, asked.max_atoms)
+        plan, species, request = plan_analysis(asked.text, wish, asked.max_atoms, asked.relaxed)
         if request is not None:
             refuse_impossible(request)
         return plan, species
     request = read_request(asked.text, asked.max_atoms)
     if request.species and not request.electronic and not request.identity and not request.operations:
+        if _SINGLE_POINT.search(request.rest):
+            request = replace(request, electronic=("energy",))
         # Whoever chose the agent for a molecule alone wants what it usually gives.
-        if asked.agent == "chemistry_agent":
+        elif asked.agent == "chemistry_agent":
             request = replace(request, identity=_USUAL_IDENTITY)
         elif asked.agent == "qm_agent":
             request = replace(request, electronic=DEFAULT_PROPERTIES)
     refuse_impossible(request)
-    return build_plan(request), request.species
+    return build_plan(request, asked.relaxed), request.species
 
 
 def _chemistry(asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
@@ -108,11 +110,11 @@ def _dynamics(asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
 
 
 def _literature(asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
-    return plan_literature(asked.text), ()
+    return plan_research(asked.text, LIBRARY), ()
 
 
 def _web(asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
-    return plan_research(asked.text, "web_search_agent"), ()
+    return plan_research(asked.text, WEB), ()
 
 
 #: agent -> what reads its requests; a new agent needs an entry here and its words in ``vocabulary``

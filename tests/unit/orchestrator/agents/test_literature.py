@@ -9,7 +9,7 @@ from pydantic import SecretStr
 
 from orchestrator.agents import AGENTS, Context, Work
 from orchestrator.library import RedisAway, open_library
-from orchestrator.planning.literature import plan_literature
+from orchestrator.planning.research import LIBRARY, plan_research
 from orchestrator.state import Finding, Plan, Step
 from tasks.settings import Settings
 from tasks.store import connect
@@ -45,7 +45,7 @@ def context(settings: Settings, request: str, plan: Plan, *findings: Finding) ->
 
 
 def search(settings: Settings, request: str) -> tuple[Plan, Work]:
-    plan = plan_literature(request)
+    plan = plan_research(request, LIBRARY)
     return plan, AGENTS["rag_agent"].plan_jobs(plan.step(1), context(settings, request, plan))
 
 
