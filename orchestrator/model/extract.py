@@ -8,7 +8,7 @@ import re
 from pydantic import BaseModel, ConfigDict, Field
 
 from orchestrator.asking import Options
-from orchestrator.model.client import Model
+from orchestrator.model.client import Asks
 from orchestrator.model.fence import fenced
 from orchestrator.model.prompts import prompt
 from orchestrator.model.structured import ask_for, schema_of
@@ -44,7 +44,7 @@ def left_to_model(settings: Settings, options: Options, error: InputError) -> bo
     return bool(settings.model_url) and options.model and may_be_read(error)
 
 
-async def rewrite(model: Model, request: str, error: InputError, usage: Usage) -> tuple[str, Usage]:
+async def rewrite(model: Asks, request: str, error: InputError, usage: Usage) -> tuple[str, Usage]:
     """Have the model put a request into the planner's words; empty if that is not possible.
 
     Raises

@@ -18,6 +18,16 @@ _UNITS = (
     "|m²/s|nm²/ns|mmol/g|g/mol|Da|g/cm³|bar|Pa|e|%"
 )
 _WITH_UNIT = re.compile(rf"(?<![\w.])([-−–]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)\s*({_UNITS})(?![\w/⁻²³])")
+#: where a sentence ends: not after an abbreviation, and not before a citation that belongs to it
+_SENTENCE_END = re.compile(
+    r"(?<=[.!?])(?<!\bal\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bvs\.)(?<!\bca\.)(?<!\bcf\.)(?<!\b[Ff]ig\.)(?<!\bapprox\.)"
+    r"\s+(?!\[\d)(?=\S)"
+)
+
+
+def sentences(text: str) -> list[str]:
+    """Give the sentences of a text; the last one with what blanks stand after it."""
+    return [sentence for sentence in _SENTENCE_END.split(text.lstrip()) if sentence]
 
 
 def strange(text: str, sources: Iterable[str]) -> list[str]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from orchestrator.agents.base import Agent
 from orchestrator.asking import Candidate, Question
 from orchestrator.model.budget import ModelError
-from orchestrator.model.client import Asking, Model
+from orchestrator.model.client import Asking, Asks
 from orchestrator.model.extract import may_be_read, rewrite
 from orchestrator.model.route import ABSTAIN, FINISH, RESPOND, choose
 from orchestrator.planning.asked import Asked, Planned
@@ -45,7 +45,7 @@ class Helped:
 async def plan_with_model(
     plan: Callable[[Asked], Awaitable[Planned]],
     asked: Asked,
-    model: Model | None,
+    model: Asks | None,
     agents: Mapping[str, Agent],
     usage: Usage,
 ) -> Helped:
@@ -81,7 +81,7 @@ async def _route(
     asked: Asked,
     tied: Planned,
     question: Question,
-    model: Model,
+    model: Asks,
     agents: Mapping[str, Agent],
     usage: Usage,
 ) -> Helped:
@@ -120,7 +120,7 @@ def _candidates(question: Question, agents: Mapping[str, Agent], allowed: Sequen
 
 
 async def _read(
-    plan: Callable[[Asked], Awaitable[Planned]], asked: Asked, refused: InputError, model: Model, usage: Usage
+    plan: Callable[[Asked], Awaitable[Planned]], asked: Asked, refused: InputError, model: Asks, usage: Usage
 ) -> Helped:
     try:
         sentence, usage = await rewrite(model, asked.text, refused, usage)
