@@ -51,6 +51,8 @@ _ANALYSIS_SOURCES = {
     "hirshfeld": "Hirshfeld charges: Hirshfeld, Theor. Chim. Acta 44 (1977) 129.",
 }
 _MULTIWFN = "Multiwfn: Lu, Chen, J. Comput. Chem. 33 (2012) 580; Lu, J. Chem. Phys. 161 (2024) 082503."
+#: said wherever a model's sentences are shown
+WORDED = "(Worded by a language model; every number in it stands in the findings.)"
 #: agents whose findings quote what others wrote: nothing of that may become a part of the report's own form
 QUOTING = ("rag_agent", "web_search_agent")
 _SWARM_SOURCES = (
@@ -142,6 +144,11 @@ def _finding_lines(finding: Finding, plan: Plan, answer: str) -> list[str]:
     lines = [f"### Step {finding.step}: {_plain(title)}", ""]
     if finding.summary != answer:
         lines += [_plain(finding.summary) if finding.agent in QUOTING else finding.summary, ""]
+    if finding.prose and finding.prose not in answer:
+        lines += [f"{_plain(finding.prose) if finding.agent in QUOTING else finding.prose} {WORDED}", ""]
+    if finding.proposed:
+        lines += ["A language model proposes, and nothing of it was started:", ""]
+        lines += [*(f"- {_plain(one)}" for one in finding.proposed), ""]
     if finding.level:
         lines += [f"Level: {_plain(finding.level)}.", ""]
     if finding.table and finding.table.rows:

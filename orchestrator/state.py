@@ -210,6 +210,10 @@ class Finding(Part):
     compute_seconds: float = 0.0
     #: how far it got, in a word or two: ``identified``, ``computed``, ``analysed``, ``found``
     stage: str = ""
+    #: what a language model says of it, checked against the rest; never a source of numbers itself; empty: none did
+    prose: str = ""
+    #: what that model proposes to do next, a line each; nothing was started
+    proposed: tuple[str, ...] = ()
 
 
 #: what recovery has to do with it: nothing yet, it is at it, or it has done what it could

@@ -21,7 +21,7 @@ _WITH_UNIT = re.compile(rf"(?<![\w.])([-−–]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)\
 #: where a sentence ends: not after an abbreviation, and not before a citation that belongs to it
 _SENTENCE_END = re.compile(
     r"(?<=[.!?])(?<!\bal\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bvs\.)(?<!\bca\.)(?<!\bcf\.)(?<!\b[Ff]ig\.)(?<!\bapprox\.)"
-    r"\s+(?!\[\d)(?=\S)"
+    r"\s+(?!\[(?:\d|$))(?=\S)"
 )
 
 

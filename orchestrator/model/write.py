@@ -104,6 +104,13 @@ async def word_finding(
     return await _write(model, instructions, text, usage, tell)
 
 
+async def word_plan(model: Asks, request: str, plan: str, usage: Usage, *, tell: TellText | None = None) -> Prose:
+    """Have the model explain a plan to whoever shall approve it, out of what the gate says of it."""
+    shown = Finding(step=0, agent="supervisor", summary=plan, notes=(request,))
+    text = _Text("supervisor", 0, "plan", "the plan", request, (shown,), "")
+    return await _write(model, prompt("explain"), text, usage, tell)
+
+
 @dataclass(frozen=True)
 class _Text:
     """A text that is to be written, and what it is checked against."""
@@ -120,8 +127,8 @@ class _Text:
 
     def question(self) -> str:
         data = "\n\n".join(_shown(finding) for finding in self.findings)
-        own = "answer" if self.agent == SUMMARY else "own words"
-        return f"{fenced('request', self.request)}\n\n{fenced(own, self.own)}\n\n{fenced('findings', data)}"
+        own = fenced("answer" if self.agent == SUMMARY else "own words", self.own) if self.own else ""
+        return "\n\n".join(filter(None, (fenced("request", self.request), own, fenced("findings", data))))
 
     def problem(self, text: str) -> str:
         """Say what is wrong with a text, or with the first sentences of one."""
@@ -133,6 +140,8 @@ class _Text:
     def kept(self, why: str) -> str:
         if self.agent == SUMMARY:
             return f"the findings' own words are the answer: the language model {why}"
+        if not self.step:
+            return f"{self.what} is not explained: the language model {why}"
         return f"{self.what} keeps its findings' own words: the language model {why}"
 
 
