@@ -94,6 +94,7 @@ def report_markdown(
     figures: Sequence[tuple[str, str]] = (),
     files: Sequence[Artifact] = (),
     answer: str = "",
+    model: Sequence[str] = (),
     written: datetime | None = None,
 ) -> str:
     """Give the report of a run, also of one that did not get to its end.
@@ -104,6 +105,8 @@ def report_markdown(
         Path relative to the report, and caption.
     files
         What lies beside the report and belongs to no finding: its figures.
+    model
+        What was used of a language model, and what became of what it wrote.
     written
         When, with its time zone; None: left out, so that the same findings give the same report.
     """
@@ -136,6 +139,8 @@ def report_markdown(
     lines += _file_lines([*(a for finding in findings for a in finding.artifacts), *files])
     seconds = sum(finding.compute_seconds for finding in findings)
     lines += ["## Compute time", "", f"{clock(seconds)} on workers ({seconds:.1f} s, all jobs together).", ""]
+    if model:
+        lines += ["## Language model", "", *(f"- {_plain(line)}" for line in model), ""]
     return "\n".join(lines)
 
 

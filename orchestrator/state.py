@@ -65,6 +65,15 @@ class Usage(Part):
     #: in the currency of the prices in the settings; None: no prices are set
     cost: float | None = None
 
+    @property
+    def in_words(self) -> str:
+        """``3 calls, 1240 tokens, cost 0.0031``; empty if nothing was used."""
+        if not self.calls:
+            return ""
+        tokens = self.prompt_tokens + self.completion_tokens
+        cost = "" if self.cost is None else f", cost {self.cost:.4f}"
+        return f"{self.calls} call{'' if self.calls == 1 else 's'}, {tokens} tokens{cost}"
+
 
 class Event(Part):
     """What a run tells those who watch it; it gets its number and time where it is stored.

@@ -67,14 +67,14 @@ class Words:
             line = next((one for one in reversed(self._state.history) if one.startswith(kept)), "")
             if said[0].prose:
                 self.lines.append("the answer was worded by the language model")
-            return replace(context, prose_note=line)
+            return replace(context, prose_note=line, usage=self.usage)
         await self._live.begin(step)
         text = self._live.text("answer", answer_id(self._state))
         own = answer_text(findings, plan)
         prose = await word_answer(self._model, self._state.request, findings, own, self.usage, tell=text.grow)
         await text.end(prose.text or own)
         self._keep(prose)
-        return replace(context, prose=prose.text, prose_note=prose.line)
+        return replace(context, prose=prose.text, prose_note=prose.line, usage=self.usage)
 
     async def plan(self, gate: str, shown: str) -> str:
         """Have a plan explained to whoever shall approve it; empty if that fails."""

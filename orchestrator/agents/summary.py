@@ -41,6 +41,8 @@ class SummaryAgent(Agent):
             findings=context.findings,
             figures=drawn,
             files=figures,
+            # What a model wrote and was refused stands nowhere in a report.
+            model=tuple(filter(None, (context.usage.in_words, context.prose_note.partition(" that is refused:")[0]))),
             answer=f"{sentences}\n\n{WORDED}" if worded else sentences,
         )
         path = context.folder / "report.md"

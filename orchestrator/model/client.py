@@ -62,6 +62,10 @@ class TooLong(ValueError):
     """An answer has no end, or none that is worth waiting for."""
 
 
+class BrokenOff(ValueError):
+    """An answer had begun, and never came to its end."""
+
+
 class Asks(Protocol):
     """What can be asked: a model, or one whose use is booked (``metered``)."""
 
@@ -222,8 +226,10 @@ class Model:
         while True:
             try:
                 piece = await anext(pieces, None)
-            except ValueError as error:
-                if whole is None and not isinstance(error, TooLong):
+            except _unusable() as error:
+                if whole is not None and not isinstance(error, TooLong):
+                    raise BrokenOff(f"after {length} characters") from error
+                if isinstance(error, ValueError) and not isinstance(error, TooLong):
                     return None
                 raise
             if piece is None:
@@ -289,16 +295,11 @@ def _unusable() -> tuple[type[Exception], ...]:
     import httpx2
     import openai
 
-    # The last of these come out of answers that break off after they began.
-    return (
-        openai.OpenAIError, OSError, ValueError, TypeError, KeyError, AttributeError, LookupError,
-        httpx2.HTTPError, httpx2.StreamError,
-    )  # fmt: skip
+    return (openai.OpenAIError, httpx2.HTTPError, OSError, ValueError, TypeError, KeyError, AttributeError, LookupError)
 
 
 def _reason(error: Exception, settings: Settings) -> str:
     """Say why there is no answer, without what the endpoint said: that could hold anything."""
-    import httpx2
     import openai
 
     if any(isinstance(one, TooLong) for one in (error, error.__cause__, error.__context__)):
@@ -316,9 +317,7 @@ def _reason(error: Exception, settings: Settings) -> str:
         return f"has no time: too many requests (HTTP 429, {tries})"
     if isinstance(error, openai.APIStatusError):
         return f"failed with HTTP {error.status_code}"
-    if isinstance(error, httpx2.TimeoutException):
-        return f"said nothing more for {settings.model_timeout_seconds:g} s, in the middle of its answer"
-    if isinstance(error, httpx2.HTTPError | httpx2.StreamError):
+    if isinstance(error, BrokenOff):
         return "broke off in the middle of its answer"
     if isinstance(error, openai.LengthFinishReasonError):
         return "did not come to an end"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from orchestrator.model.budget import ModelError, answer_limit, estimated_tokens, with_cost
+from orchestrator.model.budget import ModelError, OverBudget, answer_limit, estimated_tokens, with_cost
 from orchestrator.model.client import Asking, Asks, Reply, Tell
 from orchestrator.state import Usage
 from tasks import runs
@@ -52,7 +52,10 @@ class Metered:
                 completion_tokens=usage.completion_tokens - known.completion_tokens,
             )
         prompt_tokens = estimated_tokens(prompt + question)
-        limit = answer_limit(known, prompt + question, self.settings)
+        try:
+            limit = answer_limit(known, prompt + question, self.settings)
+        except OverBudget as error:
+            raise Asking(str(error), known) from error
         await self._spent(calls=1, prompt_tokens=prompt_tokens, completion_tokens=limit)
         try:
             reply = await self.model.ask(prompt, question, known, schema=schema, temperature=temperature, tell=tell)

@@ -62,13 +62,13 @@ async def test_an_endpoint_that_answers_a_stream_with_a_whole_is_understood(conn
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        (streaming(TEXT, stuck=True, end=False), r"(said nothing more for|did not answer within) 1 s"),
-        (streaming(TEXT, cut=True, end=False), "broke off in the middle|cannot be reached"),
+        (streaming(TEXT, stuck=True, end=False), "broke off in the middle|did not answer within 1 s"),
+        (streaming(TEXT, cut=True, end=False), "broke off in the middle"),
         # dripping: each piece comes in time, and the whole would take far longer than may be waited for
         (streaming(TEXT * 50, pause_seconds=0.2, size=1), "did not answer within 1 s"),
         (streaming("word " * 20_000, size=5000), "does not come to an end"),
         (Raw(pieces=(b'data: {"choices": [{"delta"',), headers={"content-type": "text/event-stream"}),
-         "no chat completion|did not come|answered with"),
+         "answered with"),
         (Raw(pieces=(b"data: \xff\xfe\n\n",), headers={"content-type": "text/event-stream"}), "answered with"),
         (Raw(pieces=(b'data: {"choices": 7}\n\n',), headers={"content-type": "text/event-stream"}), "answered with"),
         (Raw(pieces=(b'data: {"error": {"message": "secret"}}\n\n',), headers={"content-type": "text/event-stream"}),
