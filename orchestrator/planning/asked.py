@@ -22,6 +22,8 @@ class Asked:
         Answered questions of the run, the oldest first.
     active
         The plan that the run has already; while steps are left in it, it goes on unchanged.
+    history
+        What was said before, bounded, for a language model that reads the request; the rules do not look at it.
     """
 
     text: str
@@ -30,6 +32,7 @@ class Asked:
     agent: str = ""
     answers: tuple[Question, ...] = ()
     active: Plan | None = None
+    history: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
