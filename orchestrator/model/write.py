@@ -10,7 +10,7 @@ from orchestrator.model.budget import ModelError
 from orchestrator.model.client import Asking, Asks
 from orchestrator.model.draft import Draft, tellable
 from orchestrator.model.fence import fenced
-from orchestrator.model.numbers import quantities, sentences, strange, strange_quantities, told
+from orchestrator.model.numbers import quantities, sentences, strange, strange_quantities, told, without_errors
 from orchestrator.model.prompts import about, prompt
 from orchestrator.report import QUOTING, headings
 from orchestrator.state import SUMMARY, Event, Finding, Step, Usage
@@ -20,6 +20,7 @@ from orchestrator.stream.actions import ACTIONS, actions_prompt
 _LONGEST = 3000
 _MARKUP = re.compile(r"^\s*(?:#|[-*•]\s|\d+\.\s|\||```|>)|<[A-Za-z/!]", re.MULTILINE)
 _CITED = re.compile(r"\[\d+(?:\s*,\s*\d+)*\]|\bweb (?:search|results?|pages?)\b", re.IGNORECASE)
+_FAILS = re.compile(r"\bfail|\berror\b|\bdid not\b|\bcould not\b|\bstopped\b", re.IGNORECASE)
 _CITATION = re.compile(r"\[(\d+(?:\s*,\s*\d+)*)\]")
 _QUOTE = re.compile(r"“([^”]*)” \[(\d+)\]")
 _PAGE = re.compile(r"Web result (\d+), ")
@@ -189,10 +190,15 @@ def _problem(text: str, findings: Sequence[Finding]) -> str:
         return f"no finding has {', '.join(unknown[:5])}"
     if unknown := strange_quantities(text, findings):
         return f"no finding gives {', '.join(unknown[:5])}"
-    computed = told([finding for finding in findings if finding.agent not in QUOTING])
+    ours = told([finding for finding in findings if finding.agent not in QUOTING])
+    computed = [without_errors(one) for one in ours]
     for sentence in sentences(text):
-        if (quoted := strange(sentence, computed)) and not _CITED.search(sentence):
+        quoted = strange(sentence, computed)
+        if not quoted or _CITED.search(sentence) or (_FAILS.search(sentence) and not strange(sentence, ours)):
+            continue
+        if strange(sentence, ours):
             return f"{', '.join(quoted[:5])} was read somewhere and not computed, and no citation says so"
+        return f"{', '.join(quoted[:5])} is from an error of a program, and nothing says so"
     return ""
 
 
@@ -224,7 +230,7 @@ def _sources(finding: Finding) -> dict[str, list[str]]:
 
 
 def _lost(text: str, answer: str) -> str:
-    missing = [one for one in quantities(answer) if one not in quantities(text)]
+    missing = [one for one in quantities(without_errors(answer)) if one not in quantities(text)]
     return f"it leaves out {', '.join(missing[:5])}" if missing else ""
 
 
