@@ -31,7 +31,7 @@ COMES_WITH = {
     "langgraph-prebuilt": "langgraph",
     "orjson": "langgraph-checkpoint-redis",
     "openai": "langchain-openai",
-    "httpx2": "openai",
+    "httpx2": "langchain-openai",
     "langsmith": "langchain-openai",
 }
 LONGEST_MODULE = 450
