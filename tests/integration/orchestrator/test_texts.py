@@ -239,3 +239,25 @@ async def test_what_a_model_may_not_do_is_dropped_and_reported_and_nothing_else_
     assert sum("dropped of what the language model wrote" in line for line in state.history) == 2
     assert len(submitting.run(listing.jobs(run="r1")).rows) == 1
     check_order(story)
+
+
+@pytest.mark.parametrize(
+    ("why", "kept"),
+    [("The plan counts once, and then sums up.", True), ("It counts 77 times and is sure to be right.", False)],
+)
+async def test_a_plan_is_explained_to_whoever_shall_approve_it_and_only_with_numbers_of_the_plan(
+    settings: Settings, submitting: Store, why: str, kept: bool
+) -> None:
+    create(submitting, ONE, pipeline="full")
+    with ScriptedModel(streaming(why)) as server:
+        async with holding(with_model(settings, server), agents=AGENTS_OF_TEST) as holder:
+            await run_in(holder.store, "r1", "NEEDS_PERSON", "FAILED")
+            state = await holder.view("r1")
+            story = await told(holder.store)
+    (gate,) = state.gates
+    assert (why in gate.text) is kept
+    assert gate.text.splitlines()[0] != why  # what rules say of it stands first
+    kinds = [event.kind for event in story]
+    assert kinds.index("text_delta") < kinds.index("approval")
+    assert texts_of(deltas(story, "gate")) == {"gate-plan-1": why if kept else ""}
+    assert kept or "the plan is not explained: the language model" in "\n".join(state.history)
