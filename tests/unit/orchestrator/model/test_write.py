@@ -6,9 +6,12 @@ import json
 
 import pytest
 
+from orchestrator.agents import AGENTS
 from orchestrator.model.numbers import strange
+from orchestrator.model.prompts import about
 from orchestrator.model.write import word_answer, word_finding
-from orchestrator.state import Column, Finding, Quantity, Step, Table, Usage
+from orchestrator.state import SUMMARY, Column, Finding, Quantity, Step, Table, Usage
+from orchestrator.stream.actions import ACTIONS
 from tests.model.scripted import Raw
 from tests.model.server import SLOW, ScriptedModel, calling, failing
 from tests.unit.orchestrator.model.conftest import Connect
@@ -216,6 +219,25 @@ async def test_an_agent_s_findings_are_worded_and_its_proposals_are_only_told(co
     system = server.seen[0].body["messages"][0]["content"]
     assert "- quantum_job: " in system
     assert "orbital energies are vertical" in system
+
+
+@pytest.mark.parametrize("agent", [name for name in AGENTS if name != SUMMARY])
+async def test_every_agent_s_findings_are_worded_in_one_way_with_what_it_may_and_what_its_results_mean(
+    connect: Connect, agent: str
+) -> None:
+    table = Table(columns=(Column(title="No."), Column(title="Source")), rows=(("1", "Bee (2020)"),))
+    finding = Finding(step=1, agent=agent, summary="Done, says “It is so.” [1]", table=table, stage="found")
+    step = Step(number=1, agent=agent, description="do it")
+    with ScriptedModel("It is so [1].") as server:
+        async with connect(server) as model:
+            prose = await word_finding(model, AGENTS[agent].description, "Do it", step, finding, Usage())
+    system = server.seen[0].body["messages"][0]["content"]
+    assert prose.text == "It is so [1]."
+    assert about(agent) in system
+    assert AGENTS[agent].description in system
+    every = {allowed.name for table in ACTIONS.values() for allowed in table}
+    mine = {allowed.name for allowed in ACTIONS.get(agent, ())}
+    assert {name for name in every if f"- {name}: " in system} == mine
 
 
 async def test_a_draft_that_is_refused_in_the_end_was_never_told_in_the_part_that_is_wrong(connect: Connect) -> None:
