@@ -52,6 +52,8 @@ _ANALYSIS_SOURCES = {
     "hirshfeld": "Hirshfeld charges: Hirshfeld, Theor. Chim. Acta 44 (1977) 129.",
 }
 _MULTIWFN = "Multiwfn: Lu, Chen, J. Comput. Chem. 33 (2012) 580; Lu, J. Chem. Phys. 161 (2024) 082503."
+#: said wherever a model's sentences are shown
+WORDED = "(Worded by a language model; every number in it stands in the findings.)"
 #: agents whose findings quote what others wrote: nothing of that may become a part of the report's own form
 QUOTING = ("rag_agent", "web_search_agent")
 _SWARM_SOURCES = (
@@ -94,6 +96,7 @@ def report_markdown(
     files: Sequence[Artifact] = (),
     answer: str = "",
     side_by_side: Table | None = None,
+    model: Sequence[str] = (),
     written: datetime | None = None,
 ) -> str:
     """Give the report of a run, also of one that did not get to its end.
@@ -106,6 +109,8 @@ def report_markdown(
         What lies beside the report and belongs to no finding: its figures.
     side_by_side
         What was computed at several levels, in one table; None: there is only one.
+    model
+        What was used of a language model, and what became of what it wrote.
     written
         When, with its time zone; None: left out, so that the same findings give the same report.
     """
@@ -140,6 +145,8 @@ def report_markdown(
     lines += _file_lines([*(a for finding in findings for a in finding.artifacts), *files])
     seconds = sum(finding.compute_seconds for finding in findings)
     lines += ["## Compute time", "", f"{clock(seconds)} on workers ({seconds:.1f} s, all jobs together).", ""]
+    if model:
+        lines += ["## Language model", "", *(f"- {_plain(line)}" for line in model), ""]
     return "\n".join(lines)
 
 
@@ -148,6 +155,11 @@ def _finding_lines(finding: Finding, plan: Plan, answer: str) -> list[str]:
     lines = [f"### Step {finding.step}: {_plain(title)}", ""]
     if finding.summary != answer:
         lines += [_plain(finding.summary) if finding.agent in QUOTING else finding.summary, ""]
+    if finding.prose and finding.prose not in answer:
+        lines += [f"{_plain(finding.prose) if finding.agent in QUOTING else finding.prose} {WORDED}", ""]
+    if finding.proposed:
+        lines += ["A language model proposes, and nothing of it was started:", ""]
+        lines += [*(f"- {_plain(one)}" for one in finding.proposed), ""]
     if finding.level:
         lines += [f"Level: {_plain(finding.level)}.", ""]
     if finding.table and finding.table.rows:

@@ -93,7 +93,7 @@ async def _serve(settings: Settings) -> None:
         settings=settings,
         store=store,
         view=holder.view,
-        intake=Intake(settings, store, apart),
+        intake=Intake(settings, store, apart, holder.model),
         token=secret(settings.home, API_TOKEN),
         stopping=stop,
     )

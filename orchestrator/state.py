@@ -66,6 +66,15 @@ class Usage(Part):
     #: in the currency of the prices in the settings; None: no prices are set
     cost: float | None = None
 
+    @property
+    def in_words(self) -> str:
+        """``3 calls, 1240 tokens, cost 0.0031``; empty if nothing was used."""
+        if not self.calls:
+            return ""
+        tokens = self.prompt_tokens + self.completion_tokens
+        cost = "" if self.cost is None else f", cost {self.cost:.4f}"
+        return f"{self.calls} call{'' if self.calls == 1 else 's'}, {tokens} tokens{cost}"
+
 
 class Event(Part):
     """What a run tells those who watch it; it gets its number and time where it is stored.
@@ -217,6 +226,10 @@ class Finding(Part):
     compute_seconds: float = 0.0
     #: how far it got, in a word or two: ``identified``, ``computed``, ``analysed``, ``found``
     stage: str = ""
+    #: what a language model says of it, checked against the rest; never a source of numbers itself; empty: none did
+    prose: str = ""
+    #: what that model proposes to do next, a line each; nothing was started
+    proposed: tuple[str, ...] = ()
 
 
 #: what recovery has to do with it: nothing yet, it is at it, or it has done what it could

@@ -9,13 +9,10 @@ from typing import ClassVar
 from orchestrator.agents.base import Agent, Context, JobResult, Work
 from orchestrator.agents.side_by_side import at_levels, differences, side_by_side
 from orchestrator.figures import MAX_COLUMNS, Levels, level_diagram
-from orchestrator.report import QUOTING, report_markdown, table_text
+from orchestrator.report import QUOTING, WORDED, report_markdown, table_text
 from orchestrator.state import SUMMARY, Finding, Plan, Species, Step, StepStatus
 from tasks.results import Artifact
 from tasks.workspace import write_artifact
-
-#: said wherever a model's sentences are shown
-_WORDED = "(Worded by a language model; every number in it stands in the findings.)"
 
 
 class SummaryAgent(Agent):
@@ -37,6 +34,7 @@ class SummaryAgent(Agent):
         plan = _as_done(context.plan, step)
         sentences = context.prose or answer_text(context.findings, plan)
         levels = side_by_side(context.findings, plan)
+        worded = bool(context.prose) or any(one.prose for one in answering(context.findings, plan))
         report = report_markdown(
             request=context.request,
             run_id=context.run_id,
@@ -45,7 +43,9 @@ class SummaryAgent(Agent):
             findings=context.findings,
             figures=drawn,
             files=figures,
-            answer=f"{sentences}\n\n{_WORDED}" if context.prose else sentences,
+            # What a model wrote and was refused stands nowhere in a report.
+            model=tuple(filter(None, (context.usage.in_words, context.prose_note.partition(" that is refused:")[0]))),
+            answer=f"{sentences}\n\n{WORDED}" if worded else sentences,
             side_by_side=levels,
         )
         path = context.folder / "report.md"
@@ -64,7 +64,7 @@ class SummaryAgent(Agent):
             answer += ["", f"Level: {level}; asked for was {protocol}"]
         elif protocol and not levels:
             answer += ["", f"Level: {protocol} ({level})" if level else f"Level: {protocol}"]
-        answer += ["", _WORDED] if context.prose else []
+        answer += ["", WORDED] if worded else []
         answer += ["", *(f"{a.role.capitalize()}: {a.path}" for a in (written, *figures))]
         finding = Finding(
             step=step.number,
@@ -73,6 +73,7 @@ class SummaryAgent(Agent):
             summary="\n".join(answer),
             artifacts=(written, *figures),
             notes=(context.prose_note,) if context.prose_note else (),
+            prose=context.prose,
         )
         return Work(finding=finding)
 
@@ -123,16 +124,21 @@ def answer_text(findings: Sequence[Finding], plan: Plan | None = None) -> str:
 
     A plan of several parts says what came out at the end of each. A design also says what its swarm found, and what
     the last quantum step made of it. What was read
-    elsewhere stands before what was computed.
+    elsewhere stands before what was computed. Where a language model has worded a finding, in its words.
     """
+    said = [finding.prose or finding.summary for finding in answering(findings, plan)]
+    return " ".join([*said, *differences(findings, plan or Plan())])
+
+
+def answering(findings: Sequence[Finding], plan: Plan | None = None) -> list[Finding]:
+    """Give the findings that the answer is made of, in its order."""
     said = _ends(findings, plan or Plan()) or [_main(findings)]
     if designs := [f for f in findings if f.agent == "hem_agent"]:
         quantum = [f for f in findings if f.agent == "qm_agent"]
         said = [*designs, *quantum[-1:], *(f for f in said if f.agent not in ("hem_agent", "qm_agent"))]
     # A simulation that later steps take their molecules from has an answer of its own.
     said = [*(f for f in findings if f.agent == "md_agent" and f.stage == "simulated" and f not in said), *said]
-    said = [*(f for f in findings if f.agent in QUOTING and f not in said), *said]
-    return " ".join([*(finding.summary for finding in said), *differences(findings, plan or Plan())])
+    return [*(f for f in findings if f.agent in QUOTING and f not in said), *said]
 
 
 def _main(findings: Sequence[Finding], *, tabled: bool = False) -> Finding:

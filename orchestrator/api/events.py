@@ -79,9 +79,9 @@ async def _stream(run_id: str, after: int, api: Api) -> AsyncIterator[str]:
             return
         if lost := page.lost(after):
             data = {"first": page.first, "lost": lost}
-            yield _message("lost", {"run": run_id, "kind": "lost", "data": data})
+            yield message("lost", {"run": run_id, "kind": "lost", "data": data})
         for event in page.events:
-            yield _message(event.kind, _event(run_id, event), event.number)
+            yield message(event.kind, _event(run_id, event), event.number)
             after = event.number
         if page.state.ended and after >= page.last:
             return
@@ -96,7 +96,8 @@ async def _stream(run_id: str, after: int, api: Api) -> AsyncIterator[str]:
             yield ": nothing new\n\n"
 
 
-def _message(kind: str, data: dict[str, Any], number: int | None = None) -> str:
+def message(kind: str, data: dict[str, Any], number: int | None = None) -> str:
+    """Give one Server-Sent Event."""
     # In ASCII: readers of lines end them at more characters than the format does.
     head = "" if number is None else f"id: {number}\n"
     return f"{head}event: {kind}\ndata: {json.dumps(data)}\n\n"

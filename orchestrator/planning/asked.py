@@ -24,6 +24,8 @@ class Asked:
         The plan that the run has already; while steps are left in it, it goes on unchanged.
     relaxed
         Of a part of a request: the level at which a part before it optimises its molecules; empty: none does.
+    history
+        What was said before, bounded, for a language model that reads the request; the rules do not look at it.
     """
 
     text: str
@@ -33,6 +35,7 @@ class Asked:
     answers: tuple[Question, ...] = ()
     active: Plan | None = None
     relaxed: str = ""
+    history: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -75,7 +75,7 @@ def test_nothing_found_is_a_finding_and_no_failure(tmp_path: Path) -> None:
         (as_json({"detail": "secret"}, 401), "refused the key (HTTP 401): look at SIMRELAY_TAVILY_KEY"),
         (as_json({}, 429), "has no searches left"),
         (as_json({}, 432), "has no searches left"),
-        (Raw(b" " * 1000, drip_seconds=0.05), "did not answer within 0.3 s"),
+        (Raw(pieces=(b" ",) * 1000, pause_seconds=0.05), "did not answer within 0.3 s"),
         (as_json({}, 302, location="http://127.0.0.1:1/"), "failed with HTTP 302"),
         (Raw(b'{"results": [' + b" " * 3_000_000 + b"]}"), "answered with what is no list of results"),
         (Raw(b"[" * 100_000), "answered with what is no list of results"),
