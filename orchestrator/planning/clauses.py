@@ -34,8 +34,9 @@ _THEN = (
     r"|additionally)\b[,:]?"
 )
 _SENTENCES = re.compile(
-    r"```.*?(?:```|\Z)|(?P<cut>;|\s-+>\s|\s=>\s|→|\n+\s*(?:\d+[.)]|[-*•])\s+|^\s*(?:\d+[.)]|[-*•])\s+"
-    r"|(?<=[.?!])\s+(?=[A-Z\"'`(\[])|\n{2,})",
+    r"```.*?(?:```|\Z)|(?P<cut>;|\s-+>\s|\s=>\s|→|\n+\s*(?:\d+[.)]|[-*•]|\(?[a-h1-9ivx]{1,3}\))\s+"
+    r"|^\s*(?:\d+[.)]|[-*•])\s+|(?:,?\s*\band\b)?\s*(?<![\w)\]}])\(?(?:[a-h]|[1-9]|i{1,3}|iv|vi?)\)\s+"
+    r"|(?<=[?!])\s+|(?<=\w\w[.])\s+|\s[-–—]{1,2}\s(?=(?:I|we|could|can|please|just|but|so|then|now)\s)|(?<=[.)\]])\s+(?=[A-Z\"'`(\[])|\n{2,})",
     re.DOTALL,
 )
 _PARTS = re.compile(
@@ -98,6 +99,8 @@ def _in_order(sentence: str) -> list[str]:
 
 
 def _within_smiles(text: str, place: int) -> bool:
+    if text[place : place + 1].isspace():
+        return False
     token = re.search(r"\S*$", text[:place])
     return bool(token and token[0] and looks_like_smiles(token[0] + (re.match(r"\S*", text[place:]) or [""])[0]))
 

@@ -38,7 +38,8 @@ from orchestrator.planning.levels import take_solvent
 from orchestrator.planning.molecules import Found, find_molecules, to_species
 from orchestrator.planning.plan import EARLIER
 from orchestrator.planning.planners import Abstained, plan_for
-from orchestrator.planning.router import SOURCES, Clause, Scores
+from orchestrator.planning.router import Clause
+from orchestrator.planning.scoring import SOURCES, Scores
 from orchestrator.planning.several_levels import parts_by_level
 from orchestrator.planning.words import NO_OPTIMISATION, OPTIMISE
 from orchestrator.state import Plan, Species

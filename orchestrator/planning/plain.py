@@ -39,7 +39,7 @@ _SOLVENT = re.compile(
 )
 
 _NOT = (
-    r"(?:no|not|never|without|don['’]?t|do\s+not|doesn['’]?t|didn['’]?t|isn['’]?t|won['’]?t|needn['’]?t|cannot"
+    r"(?:no|not|never|without|neither|nor|don['’]?t|do\s+not|doesn['’]?t|didn['’]?t|isn['’]?t|won['’]?t|needn['’]?t|cannot"
     r"|avoid(?:ing)?|skip(?:ping)?|rather\s+than|instead\s+of|except(?:\s+for)?|nothing\s+(?:to\s+do\s+with|else))"
 )
 _NEGATED = re.compile(
@@ -54,10 +54,12 @@ _PLEASE_DONT = re.compile(r"[^.?!\n]*[.,;]\s*(?:but\s+)?(?:please\s+)?(?:do\s+no
                           re.IGNORECASE)  # fmt: skip
 #: what the answer is for, or where its molecule stands, is not what is asked
 _PURPOSE = re.compile(
-    r"\b(?:for|in)\s+(?:a|my|our|the\s+next|his|her)(?:\s+(?:last|next|new|recent|upcoming|first))?\s+"
-    r"(?:paper|thesis|talk|manuscript|presentation|poster|article|report|seminar|review|lecture|proposal|book"
-    r"|website)\b"
-    r"(?:\s+(?:on|about|of)\s+(?:(?!\b(?:I|we|please|could|can)\b)[^,.:;?!])*)?",
+    r"\b(?:for|in|on)\s+(?:a|my|our|the|this|his|her|an)(?:\s+(?:last|next|new|recent|upcoming|first|group|conference))?\s+"
+    r"(?:paper|thesis|talk|manuscript|presentation|poster|article|report|seminar|review|lecture|proposal|book|slides?"
+    r"|website|publication|meeting|cover|grant|course|class|deliverable|referees?|reviewers?|supervisor|boss|introduction)"
+    r"(?!\s+(?:by|from|in|say\w*|report\w*))\b(?:\s+(?:on|about|of)\s+(?:(?!\b(?:I|we|please|could|can)\b)[^,.:;?!])*)?"
+    r"|\bso\s+that\s+(?:I|we|they|it|my|our)\b[^.;?!\n]*|\bbecause\b[^,.;:?!\n]*|\bas\s+(?:I|we)\s+(?:am|are|have|need)\b[^,.;:?!]*"
+    r"|\b(?:I|we)\s*(?:['’]ll|\s+will|\s+shall)\b[^.;?!\n]*",
     re.IGNORECASE,
 )
 _GIVEN = re.compile(

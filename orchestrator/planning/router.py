@@ -1,7 +1,7 @@
 """Which agents a request is for, by its words alone: scored, with the words that were found; nothing on a tie.
 
-Quotations, pasted output, SMILES and levels of theory are no words; negated words count against their agent. A
-compound request is routed clause by clause.
+A compound request is routed clause by clause. What would start jobs needs more than the others: words enough, no other
+agent nearly as strong, and a sentence that asks.
 """
 
 from __future__ import annotations
@@ -13,49 +13,17 @@ from typing import Literal
 
 from orchestrator.planning import manners
 from orchestrator.planning.clauses import split
-from orchestrator.planning.plain import plain
-from orchestrator.planning.vocabulary import CHECKING, DOING, FIELDS, HINT, PHRASE, TOOL, TOPIC
+from orchestrator.planning.scoring import Scores, score
+from orchestrator.planning.sentences import asks, only_tells
+from orchestrator.planning.vocabulary import PHRASE, TOPIC
 
-#: what the leader must be ahead of the next
-MARGIN = 1.0
 #: what the words of a clause must weigh to be a part of a plan
 ENOUGH = 2.0
-#: agents that find out what others have found
-SOURCES = frozenset({"rag_agent", "web_search_agent"})
 #: agents whose work is jobs, which nothing starts on a hint
 COSTLY = frozenset({"hem_agent", "qm_agent", "md_agent", "multiwfn_agent"})
 #: what a design is judged by
 _OBJECTIVE = re.compile(r"conductivit\w+|water uptake|swell\w*|stabilit\w+|mobilit\w+|transport", re.IGNORECASE)
 Kind = Literal["agent", "plan", "respond", "refuse", "ask"]
-
-#: a declarative sentence tells what is the case; it asks for nothing
-_CONTEXT = re.compile(
-    r"^\W*(?:(?:I|we)\s+(?:just\s+|also\s+|have\s+just\s+)?(?:already|have|had|ran|did|got|know|used|computed|tried"
-    r"|think|believe|read|heard|am\s+(?:working"
-    r"|writing|preparing)|are\s+(?:working|writing)|work|study|finished)\b|I've\b|we've\b"
-    r"|(?:my|our|the|this|that|it|its|there|these|those|here|yesterday|earlier)\b[^?]*?\b(?:is|are|was|were|has"
-    r"|have|had|stopped|crashed"
-    r"|failed|rejects|gives|gave|says|finished|ended|shows|look|looks|seems|died|everywhere)\b|\w+\s+warnings?\b)",
-    re.IGNORECASE,
-)
-_ASKS = re.compile(r"\?|\b(?:please|could\s+you|can\s+you|what|which|where|how|who|when|why)\b", re.IGNORECASE)
-
-
-@dataclass(frozen=True)
-class Scores:
-    """What the words of a text weigh, by agent, and which they are."""
-
-    weights: dict[str, float]
-    words: dict[str, tuple[str, ...]]
-
-    @property
-    def leaders(self) -> tuple[str, ...]:
-        """The agents in front, the heaviest first; one if it is clearly ahead, none without words."""
-        best = max(self.weights.values(), default=0.0)
-        if best <= 0:
-            return ()
-        near = [agent for agent, weight in self.weights.items() if weight > best - MARGIN]
-        return tuple(sorted(near, key=lambda agent: -self.weights[agent]))
 
 
 @dataclass(frozen=True)
@@ -89,60 +57,6 @@ class Route:
     reason: str = ""
     scores: Scores = field(default_factory=lambda: Scores({}, {}))
     clauses: tuple[Clause, ...] = ()
-
-
-def score(text: str) -> Scores:
-    """Weigh the words of a text for every agent."""
-    read = plain(text)
-    found = {agent: _found(one.words, read.words) for agent, one in FIELDS.items()}
-    weights: dict[str, float] = {}
-    words: dict[str, tuple[str, ...]] = {}
-    for agent, one in FIELDS.items():
-        mine = [find for find in found[agent] if not _within_heavier(find, agent, found)]
-        # "No DFT" speaks against quantum chemistry; "without optimisation" only says how.
-        against = sum(find.weight for find in _found(one.words, read.negated) if find.weight >= TOOL)
-        weight = sum(find.weight for find in mine) - against
-        if agent == "qm_agent" and read.level:
-            weight += PHRASE if DOING.search(read.words) or CHECKING.search(read.words) else HINT
-        if agent in SOURCES and weight >= PHRASE and not DOING.search(read.words):
-            # What a source says comes from the source, whatever it is about.
-            weight += PHRASE + TOPIC
-        if weight > 0:
-            weights[agent] = weight
-            words[agent] = tuple(dict.fromkeys(" ".join(find.text.split()) for find in mine)) or ("level of theory",)
-    return Scores(weights, words)
-
-
-@dataclass(frozen=True)
-class _Find:
-    weight: float
-    start: int
-    end: int
-    text: str
-
-
-def _found(words: Sequence[tuple[float, re.Pattern[str]]], text: str) -> list[_Find]:
-    """Give what is found of an agent's words, each pattern once, heaviest first; no part of a text counts twice."""
-    found: list[_Find] = []
-    for weight, pattern in sorted(words, key=lambda one: -one[0]):
-        for match in pattern.finditer(text):
-            if not any(one.start < match.end() and match.start() < one.end for one in found):
-                found.append(_Find(weight, match.start(), match.end(), match[0]))
-                break
-    return found
-
-
-def _within_heavier(find: _Find, agent: str, found: dict[str, list[_Find]]) -> bool:
-    """Tell whether a find is only a part of what points to another agent more strongly."""
-    return any(
-        other.weight > find.weight
-        and other.start <= find.start
-        and find.end <= other.end
-        and other.end - other.start > find.end - find.start
-        for name, others in found.items()
-        if name != agent
-        for other in others
-    )
 
 
 def route(text: str, preferred: str = "") -> Route:
@@ -195,7 +109,7 @@ def _candidates(scores: Scores) -> tuple[str, ...]:
 def _clauses(text: str) -> list[str]:
     """Give the clauses that ask for something; all, if none does so visibly."""
     clauses = split(text)
-    asking = [one for one in clauses if not _CONTEXT.search(one) or _ASKS.search(one)]
+    asking = [one for one in clauses if not only_tells(one)]
     return asking if any(_settled(score(one)) for one in asking) else clauses
 
 

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from orchestrator.planning.clauses import split
-from orchestrator.planning.router import route, score
+from orchestrator.planning.router import route
+from orchestrator.planning.scoring import score
 from orchestrator.planning.spelling import respelled
 from orchestrator.planning.vocabulary import FIELDS
 from tests.routing.report import judge

@@ -1,0 +1,58 @@
+"""Whether a sentence asks for something, or only tells what is the case."""
+
+from __future__ import annotations
+
+import re
+
+from orchestrator.planning.clauses import VERB
+
+#: what asks, wherever it stands in a sentence
+_WH = r"(?:what|which|where|how|who|whose|when|why|whether)"
+_ASKS = re.compile(
+    rf"\?|(?:^|[,:;–—-])\W*(?:(?:and|but|so|or|also)\s+)*{_WH}\b"
+    rf"|\b(?:please|pls|kindly|(?:could|can|would|will|might)\s+you|(?:tell|show|know|see|wonder\w*|ask\w*|find\s+out|explain|idea|sure|understand|decide|check|curious|of)"
+    rf"\s+(?:\w+\s+)?{_WH}|let\s+(?:me|us)\s+(?:have|see|know)|let['’]s|(?:I|we)\s*(?:['’]d|\s+would|\s+should)\s+"
+    r"(?:\w+\s+)?(?:like|love|prefer|need|be\s+(?:\w+\s+)?(?:grateful|interested|glad|happy))|(?:I|we)\s+(?:\w+\s+)?"
+    r"(?:need|want|wish|require|ask|must\s+(?:know|have))|(?:I\s*['’]?a?m|we\s*(?:['’]re|\s+are))\s+(?:\w+\s+)?"
+    r"(?:after|looking|interested|search\w*|curious|missing)|(?:is|are)\s+(?:needed|wanted|required|missing)"
+    r"|what\s+remains|would\s+(?:do|help|be\s+(?:nice|good|great|enough|helpful)))\b",
+    re.IGNORECASE,
+)
+_ORDERS = re.compile(
+    rf"^\W*(?:(?:and|but|so|now|then|first|next|also|just|only|still|finally|meanwhile|ok(?:ay)?|right|well|again"
+    rf"|therefore)[\s,]+)*(?:{VERB}|continue|carry|go|stop|cancel|kill|resume|restart|repeat|try|add|count|write"
+    rf"|describe|put|bring|broaden|colour|color|ingest|import|browse|pack|correct|fix|help|try|apply|launch|start"
+    rf"|have\s+a\s+look|wait|watch|tail|open|print|scan|vary|sweep|sample|grow|fit|integrate|decompose|partition|split|compose)\b",
+    re.IGNORECASE,
+)
+#: somebody or something, and what it is, does or did
+_TELLS = re.compile(
+    r"^\W*(?i:(?:and|but|so|well|ok(?:ay)?|yes|no|also|because|since|as|though|although|yesterday|earlier|today|recently"
+    r"|so\s+far|at\s+(?:last|least)|last\s+\w+|unfortunately|luckily|actually|apparently|here|good|great)[\s,]+)*"
+    r"(?:(?i:I|we|you|he|she|they|it|this|that|these|those|there|everything|everybody|nobody|somebody|all|both|nothing"
+    r"|(?:my|our|the|this|that|his|her|their|its|these|those|some|many|most|all|a|an|one|two|three)\s+[^?,;:]{1,60}?"
+    r"|\w+\s+people))"
+    r"(?i:['’](?:s|m|re|ve|ll|d)|\s+(?:\w+ly\s+|just\s+|also\s+|already\s+|even\s+|still\s+|all\s+)?(?:am|is|are|was|were"
+    r"|has|have|had|did|does|do|don['’]t|didn['’]t|isn['’]t|wasn['’]t|doesn['’]t|haven['’]t|can|cannot|can['’]t|could"
+    r"|will|won['’]t|would|may|might|should|must|got|get|gets|gave|gives?|go|goes|went|came|comes?|say|says|said|tells?"
+    r"|told|thinks?|thought|believes?|claims?|claimed|knows?|knew|ran|runs?|read|reads|heard|seems?|seemed|looks?"
+    r"|looked|shows?|showed|works?|worked|wrote|writes?|study|studies|studied|finished|ended|ends|stopped|stops|crashed"
+    r"|crashes|failed|fails|died|rejects?|rejected|refuses?|helped|helps|made|makes?|saw|sees?|found|finds|took|takes?"
+    r"|wants?|wanted|asks?|asked|suggests?|suggested|mentioned|mentions|used|uses|needs|keeps?|kept|remains?|contains?"
+    r"|holds?|converged|spits?|broke|breaks|cracks?|feels?|sits?|lies?|lost|tried|computed|calculated|measured|isolated"
+    r"|published|noticed|concerns?|appreciate|love|like|hope|guess|suppose|prefer|stays?|started|appears?|agrees?|agreed|match|matches"
+    r"|matched|fits?|explains?|explained|arrived|settled|answers?|answered|confirms?|confirmed))\b"
+    r"|^\W*[A-Z][\w.]*(?:\s+[A-Z][\w.]*|\s+et\s+al\.?)*\s+(?:is|are|was|were|has|had|says|said|told|thinks|wants|wanted|asked"
+    r"|suggested|mentioned|claims|claimed|reports|reported|found|gave|gives|writes|wrote|insists|needs|believes|stopped"
+    r"|failed|crashed|finished|converged|published|measured)\b|^\W*\w+\s+warnings?\b",
+)
+
+
+def asks(text: str) -> bool:
+    """Tell whether a sentence asks or orders."""
+    return bool(_ASKS.search(text) or _ORDERS.search(text))
+
+
+def only_tells(text: str) -> bool:
+    """Tell whether a sentence is a statement, and asks for nothing; a bare phrase is none."""
+    return bool(_TELLS.search(text)) and not asks(text)
