@@ -36,19 +36,20 @@ _ABOUT_US = _any(
     r"|else\s+can\s+you|are\s+you(?:r)?\s+(?:abilities|limits|capable|able|good|for))\b"
     r"(?:\s+(?:for\s+(?:me|us)|here|with\s+(?:this|you)|you|of|at|to\s+do))*",
     r"\bwhat\s+(?:sorts?|kinds?|types?)\s+of\s+(?:things?|questions?|requests?|simulations?|analys[ie]s|tasks?|calculations?"
-    r"|work|jobs?|problems?|stuff)\s+(?:can|could|may|do|are|should|would)\b[^.?!]*",
+    r"|work|jobs?|problems?|stuff)\s+(?:can|could|may|do|are|should|would)\s+(?:I|you|we|one|there|be)\b[^.?!]*"
+    r"|\b(?:which|what)\s+kinds?\s+of\s+\w+\s+do\s+you\b[^.?!]*|\bdo\s+(?:they|you|runs|jobs)\s+cost\b[^.?!]*",
     r"\b(?:which|what)\s+(?:agents|abilities|capabilities|tools|features|languages|commands)\s+(?:do\s+you|are|can|does|could"
     r"|have\s+you)\b[^.?!]*",
     r"\bhow\s+(?:do|can|does|should|would|must)\s+(?:you|i|one|we|this|it|simrelay)\s+(?:work|use\s+(?:you|this|simrelay|it)|ask"
     r"|start(?!\s+(?:an?|the|my)\b)|begin|get\s+started|talk\s+to\s+you|phrase|word)\b[^.?!]*",
     r"\b(?:can|could|would|will)\s+you\s+(?:(?:please|kindly)\s+)?(?:help(?:\s+me)?(?:\s+with\s+(?:something|a\s+(?:question|problem)|my\s+(?:work|research)))?(?=\s*(?:[?.!]|please|$|out\b))"
-    r"|(?:explain|tell|show)(?:\s+(?:me|us|to\s+me))?\s+(?:[\w\s]{0,40}\s)?(?:what|how)\s+(?:you|this|it|simrelay)\s+(?:do|can|are"
-    r"|works?|is)\b[^.?!]*|introduce\s+yourself)",
+    r"|(?:explain|tell|show)(?:\s+(?:me|us|to\s+me))?\s+(?:[\w\s]{0,40}\s)?(?:what|how)\s+(?:(?:you|this|it|simrelay)\s+(?:do|can|are"
+    r"|works?|is)|(?:I|we|one)\s+can\s+(?:ask|do|use))\b[^.?!]*|introduce\s+yourself)",
     r"\b(?:tell|explain|show)\s+(?:me|us)\s+(?:(?:a\s+(?:bit|little)\s+)?about\s+yourself|what\s+you\s+(?:can\s+do|do|are)|how\s+(?:this|you|it)\s+works?"
     r"|(?:more\s+)?about\s+(?:you|simrelay))\b",
     r"^\W*help(?:\s+(?:me|please))?\W*$",
     r"\bhow(?:['’]s|\s+is|\s+are)\s+(?:it\s+going|you|things|everything|life|your\s+day)\b(?:\s+(?:doing|today|going))*",
-    r"\bwhat['’]?s\s+up\b|\bany(?:body|one)\s+(?:there|home)\b"
+    r"\bwhat['’]?s\s+up\b|\bany(?:body|one)\s+(?:there|home)\b|\b(?:whether|if)\s+you\s+are\s+(?:there|online|awake|alive)\b|\bjust\s+testing\b"
     r"|\b(?:are|r)\s+you\s+(?:there|a\s+(?:(?:chat)?bot|robot|human|machine|program\w*|person|real\s+person|computer)|an\s+ai|human|real"
     r"|awake|busy|free|online|alive|working|ready|able\s+to\s+help)\b|\bdo\s+you\s+(?:speak|understand|remember|know\s+me|ever"
     r"|sleep|learn|store|keep)\b[^.?!]*|\bam\s+i\s+(?:talking|speaking|writing)\s+to\b[^.?!]*",
@@ -62,7 +63,7 @@ _ABOUT_US = _any(
     r"\bwhat\s+happens\s+(?:to\s+(?:my|a|the)\s+(?:runs?|jobs?|data)\s+)?(?:if|when)\s+(?:I|we|you|my\s+(?:laptop|computer|connection)"
     r"|the\s+(?:power|server|machine|connection|network))\b[^.?!]*",
     r"\b(?:where|how)\s+(?:do|can|could|will|would)\s+(?:I|we)\s+(?:find|see|get|download|read|follow|watch|access|approve|cancel)\s+"
-    r"(?:my|our|the|a|your)\s+(?:results|reports?|runs?|manual|documentation|docs|plans?|guide|help)\b[^.?!]*",
+    r"(?:(?:the\s+)?(?:progress|status|state|end|log)\s+of\s+)?(?:my|our|the|a|your)\s+(?:results|reports?|runs?|manual|documentation|docs|plans?|guide|help)\b[^.?!]*",
     r"(?:^|[.?!,;]\s*)(?=[^.?!]*\?)[^.?!]*\b(?:you|your)\b[^.?!]{0,40}\b(?:agents?|abilities|limits?|data|formats?|program(?:me)?s?"
     r"|engines|software|simulations|calculations|results|queue|memory|history|name|developers?|authors?|documentation|manual"
     r"|hardware|cluster|machines?|servers?|workers?|language\s+models?|llm)\b[^.?!]*",
@@ -151,8 +152,8 @@ _OFF_TOPIC = _any(
     r"\b(?:write|compose|sing|tell|recite|make\s+up|draft|create|give)\b[^.?!]{0,30}\b(?:poems?|songs?|jokes?"
     r"|stor(?:y|ies)|limericks?|haikus?|essays?"
     r"|novels?|raps?|sonnets?|lyrics|love\s+letters?|cover\s+letters?|cv|fairy\s+tales?|birthday)\b",
-    r"\b(?:homework|translate(?![^.?!]*\b(?:smiles|iupac|names?|inchi|selfies|formula)\b)|horoscope|recipe"
-    r"|cook\s+(?:me|a|dinner)|lunch|dinner|pizza|football|soccer|match\s+results?|president|elections?"
+    r"\b(?:homework|translate(?![^.?!]*\b(?:smiles|iupac|names?|inchi|selfies|formula)\b)|horoscope"
+    r"|(?:cake|cooking|food|soup|bread)\s+recipe|cook\s+(?:me|a|dinner)|lunch|dinner|pizza|football|soccer|match\s+results?|president|elections?"
     r"|politic\w*|prime\s+minister|votes?|parliament|weather|forecast|stock\s+(?:price|market)s?|bitcoin|crypto\w*"
     r"|lottery|movies?|films?\s+to\s+watch"
     r"|celebrit\w+|girlfriend|boyfriend|dating|holiday|vacation|flight\s+to|hotel|chess|sudoku|tax\s+return"

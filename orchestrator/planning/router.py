@@ -14,15 +14,26 @@ from typing import Literal
 from orchestrator.planning import manners
 from orchestrator.planning.clauses import split
 from orchestrator.planning.scoring import Scores, score
-from orchestrator.planning.sentences import asks, only_tells
-from orchestrator.planning.vocabulary import PHRASE, TOPIC
+from orchestrator.planning.sentences import only_tells
+from orchestrator.planning.vocabulary import PHRASE, TOOL, TOPIC
 
 #: what the words of a clause must weigh to be a part of a plan
 ENOUGH = 2.0
 #: agents whose work is jobs, which nothing starts on a hint
 COSTLY = frozenset({"hem_agent", "qm_agent", "md_agent", "multiwfn_agent"})
+#: whose work the plan of an agent begins with, so that its words say nothing against that agent
+_HELPERS = {"qm_agent": ("chemistry_agent",), "multiwfn_agent": ("chemistry_agent", "qm_agent")}
 #: what a design is judged by
-_OBJECTIVE = re.compile(r"conductivit\w+|water uptake|swell\w*|stabilit\w+|mobilit\w+|transport", re.IGNORECASE)
+_OBJECTIVE = re.compile(
+    r"(?:ion(?:ic)? )?conductivit\w+|water uptake|swell\w*|stabilit\w+|mobilit\w+|transport|diffus\w+", re.IGNORECASE
+)
+_PROGRAM = re.compile(r"orca|x-?tb|pyscf|psi4|nwchem|gaussian|gromacs|gmx|lammps|openmm|multiwfn|dft|md|pso", re.IGNORECASE)
+#: words of other agents that say nothing against one
+_SHARED = {
+    "hem_agent": re.compile(rf"{_OBJECTIVE.pattern}|(?:re)?optimi[sz]\w*", re.IGNORECASE),
+    "rag_agent": _PROGRAM,
+    "web_search_agent": _PROGRAM,
+}
 Kind = Literal["agent", "plan", "respond", "refuse", "ask"]
 
 
@@ -84,21 +95,38 @@ def route(text: str, preferred: str = "") -> Route:
         return Route("plan", agents, reason, score(text), parts)
     whole = _merged([score(clause) for clause in clauses])
     leaders = _settled(whole, preferred)
-    if len(agents) == 1 and agents[0] not in leaders and whole.weights.get(agents[0], 0) >= ENOUGH:
-        leaders = leaders or agents
-    if len(leaders) == 1 and leaders[0] in COSTLY and whole.weights[leaders[0]] < ENOUGH:
-        said = ", ".join(whole.words[leaders[0]])
-        return Route("ask", _candidates(whole), f"hardly says what to do ({said})", whole)
-    if len(leaders) == 1:
-        words = ", ".join(whole.words[leaders[0]])
-        return Route("agent", leaders, f"words of {leaders[0]}: {words}", whole)
-    if leaders:
-        return Route("ask", leaders, _alike(whole), whole)
-    return Route("ask", reason="does not say what to do", scores=whole)
+    if not leaders:
+        return Route("ask", reason="does not say what to do", scores=whole)
+    if leaders == (preferred,):
+        return Route("agent", leaders, f"a person chose {preferred}", whole)
+    if len(leaders) > 1 or _opposed(whole, leaders[0]):
+        return Route("ask", _candidates(whole)[: max(2, len(leaders))], _alike(whole), whole)
+    words = ", ".join(whole.words[leaders[0]])
+    if whole.weights[leaders[0]] < ENOUGH:
+        return Route("ask", _candidates(whole), f"hardly says what to do ({words})", whole)
+    if leaders[0] in COSTLY and all(map(only_tells, clauses)):
+        return Route("ask", leaders, f"tells something ({words}), and asks for nothing", whole)
+    return Route("agent", leaders, f"words of {leaders[0]}: {words}", whole)
+
+
+def _opposed(scores: Scores, leader: str) -> bool:
+    """Tell whether another agent's words are so strong that the leader's lead is no decision."""
+    rivals = [weight for agent, weight in scores.weights.items() if _speaks_against(scores, agent, leader)]
+    rival = max(rivals, default=0.0)
+    lead = scores.weights[leader] - rival
+    return (rival >= TOOL and lead < PHRASE) or (leader in COSTLY and rival >= PHRASE and lead <= TOPIC)
+
+
+def _speaks_against(scores: Scores, agent: str, leader: str) -> bool:
+    """Tell whether the words of another agent are more than what the leader's own requests hold too."""
+    shared = _SHARED.get(leader)
+    only_shared = shared is not None and all(map(shared.fullmatch, scores.words[agent]))
+    return agent != leader and agent not in _HELPERS.get(leader, ()) and not only_shared
 
 
 def _alike(scores: Scores) -> str:
-    said = "; ".join(f"{agent}: {', '.join(scores.words[agent])}" for agent in scores.leaders)
+    shown = _candidates(scores)[: max(2, len(scores.leaders))]
+    said = "; ".join(f"{agent}: {', '.join(scores.words[agent])}" for agent in shown)
     return f"its words fit several agents alike ({said})"
 
 
@@ -117,6 +145,9 @@ def _settled(scores: Scores, preferred: str = "") -> tuple[str, ...]:
     leaders = scores.leaders
     if preferred in leaders:
         return (preferred,)
+    for leader in _SHARED.keys() & set(leaders):
+        if scores.weights[leader] >= PHRASE and not any(_speaks_against(scores, one, leader) for one in leaders):
+            return (leader,)
     computed = {"chemistry_agent", "qm_agent", "multiwfn_agent"}
     if "multiwfn_agent" in leaders and scores.weights["multiwfn_agent"] >= PHRASE and set(leaders) <= computed:
         # The plan of an analysis begins with the quantum steps that it needs.
@@ -142,7 +173,7 @@ def _merged(several: Sequence[Scores]) -> Scores:
 def _needed(parts: Sequence[Clause], agent: str, scores: Scores) -> float:
     """Give what a clause must weigh to be a part after those before it."""
     if not parts:
-        return TOPIC
+        return ENOUGH if agent in COSTLY else TOPIC
     # "Rank them by water uptake" is still the design, "relax the box" still the simulation.
     if (parts[-1].agent, agent) == ("hem_agent", "md_agent") and all(map(_OBJECTIVE.search, scores.words[agent])):
         return float("inf")

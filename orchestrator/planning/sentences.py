@@ -9,7 +9,7 @@ from orchestrator.planning.clauses import VERB
 #: what asks, wherever it stands in a sentence
 _WH = r"(?:what|which|where|how|who|whose|when|why|whether)"
 _ASKS = re.compile(
-    rf"\?|(?:^|[,:;–—-])\W*(?:(?:and|but|so|or|also)\s+)*{_WH}\b"
+    rf"\?|:\s*\w|(?:^|[,:;–—-])\W*(?:(?:and|but|so|or|also)\s+)*{_WH}\b"
     rf"|\b(?:please|pls|kindly|(?:could|can|would|will|might)\s+you|(?:tell|show|know|see|wonder\w*|ask\w*|find\s+out|explain|idea|sure|understand|decide|check|curious|of)"
     rf"\s+(?:\w+\s+)?{_WH}|let\s+(?:me|us)\s+(?:have|see|know)|let['’]s|(?:I|we)\s*(?:['’]d|\s+would|\s+should)\s+"
     r"(?:\w+\s+)?(?:like|love|prefer|need|be\s+(?:\w+\s+)?(?:grateful|interested|glad|happy))|(?:I|we)\s+(?:\w+\s+)?"
@@ -25,26 +25,34 @@ _ORDERS = re.compile(
     rf"|have\s+a\s+look|wait|watch|tail|open|print|scan|vary|sweep|sample|grow|fit|integrate|decompose|partition|split|compose)\b",
     re.IGNORECASE,
 )
+_FINITE = (
+    r"am|is|are|was|were|has|have|had|did|does|do|don['’]t|didn['’]t|isn['’]t|wasn['’]t|doesn['’]t|haven['’]t|can|cannot"
+    r"|can['’]t|could|will|won['’]t|would|may|might|should|must|got|gets|gave|gives|went|goes|came|comes|says|said|tells|told"
+    r"|thinks|thought|believes|claims|knows|knew|ran|seems|seemed|looks|looked|wrote|writes|stopped|stops|crashed|crashes"
+    r"|failed|fails|died|rejects|rejected|refuses|helped|helps|made|saw|sees|took|takes|wants|wanted|asks|asked|suggests"
+    r"|suggested|mentioned|mentions|needs|keeps|kept|remains|contains|holds|converged|spits|broke|breaks|cracks|feels|lies"
+    r"|lost|concerns|stays|started|appears|agrees|agreed|matches|fits|explains|explained|arrived|settled|answers|answered"
+    r"|confirms|confirmed|swells|leaks|dissolves|degrades|softens|becomes|became|turns|turned|insists|finished|ended"
+)
+#: after a pronoun or a name these are verbs; after a noun they may belong to the next one ("a published value")
+_ALSO_FINITE = (
+    r"read|heard|run|work|worked|works|study|studied|studies|show|shows|showed|found|finds|use|used|tried|computed"
+    r"|calculated|measured|isolated|published|noticed|appreciate|love|like|hope|guess|suppose|prefer|agree|match|understand"
+    r"|gather|learnt|learned|see|think|believe|know|say|claim|look|seem|get|go|give|come|mean|reported|reports|gets|simulated"
+    r"|optimi[sz]ed|wait|remember|write|plan|join|joined|just|report"
+)
 #: somebody or something, and what it is, does or did
 _TELLS = re.compile(
     r"^\W*(?i:(?:and|but|so|well|ok(?:ay)?|yes|no|also|because|since|as|though|although|yesterday|earlier|today|recently"
-    r"|so\s+far|at\s+(?:last|least)|last\s+\w+|unfortunately|luckily|actually|apparently|here|good|great)[\s,]+)*"
-    r"(?:(?i:I|we|you|he|she|they|it|this|that|these|those|there|everything|everybody|nobody|somebody|all|both|nothing"
-    r"|(?:my|our|the|this|that|his|her|their|its|these|those|some|many|most|all|a|an|one|two|three)\s+[^?,;:]{1,60}?"
-    r"|\w+\s+people))"
-    r"(?i:['’](?:s|m|re|ve|ll|d)|\s+(?:\w+ly\s+|just\s+|also\s+|already\s+|even\s+|still\s+|all\s+)?(?:am|is|are|was|were"
-    r"|has|have|had|did|does|do|don['’]t|didn['’]t|isn['’]t|wasn['’]t|doesn['’]t|haven['’]t|can|cannot|can['’]t|could"
-    r"|will|won['’]t|would|may|might|should|must|got|get|gets|gave|gives?|go|goes|went|came|comes?|say|says|said|tells?"
-    r"|told|thinks?|thought|believes?|claims?|claimed|knows?|knew|ran|runs?|read|reads|heard|seems?|seemed|looks?"
-    r"|looked|shows?|showed|works?|worked|wrote|writes?|study|studies|studied|finished|ended|ends|stopped|stops|crashed"
-    r"|crashes|failed|fails|died|rejects?|rejected|refuses?|helped|helps|made|makes?|saw|sees?|found|finds|took|takes?"
-    r"|wants?|wanted|asks?|asked|suggests?|suggested|mentioned|mentions|used|uses|needs|keeps?|kept|remains?|contains?"
-    r"|holds?|converged|spits?|broke|breaks|cracks?|feels?|sits?|lies?|lost|tried|computed|calculated|measured|isolated"
-    r"|published|noticed|concerns?|appreciate|love|like|hope|guess|suppose|prefer|stays?|started|appears?|agrees?|agreed|match|matches"
-    r"|matched|fits?|explains?|explained|arrived|settled|answers?|answered|confirms?|confirmed))\b"
-    r"|^\W*[A-Z][\w.]*(?:\s+[A-Z][\w.]*|\s+et\s+al\.?)*\s+(?:is|are|was|were|has|had|says|said|told|thinks|wants|wanted|asked"
-    r"|suggested|mentioned|claims|claimed|reports|reported|found|gave|gives|writes|wrote|insists|needs|believes|stopped"
-    r"|failed|crashed|finished|converged|published|measured)\b|^\W*\w+\s+warnings?\b",
+    r"|so\s+far|at\s+(?:last|least)|last\s+\w+|unfortunately|luckily|actually|apparently|here|good|great|before)[\s,]+)*"
+    r"(?:(?i:(?:I|we|you|he|she|they|it|this|that|these|those|there|everything|everybody|nobody|somebody|people)"
+    rf"(?:['’](?:s|m|re|ve|ll|d)|\s+(?:\w+ly\s+|just\s+|also\s+|already\s+|even\s+|still\s+|all\s+)?(?:{_FINITE}|{_ALSO_FINITE}))"
+    r"|(?:all|both|nothing|my|our|the|this|that|his|her|their|its|these|those|some|many|most|a|an|one|two|three|\w+(?=\s+people))"
+    rf"\s+[^?,;:]{{0,60}}?\s?(?:['’](?:s|re|ve)\s+(?:been|not|a|the)|\b(?:{_FINITE})))\b"
+    r"|[A-Z][\w.]*(?:\s+[A-Z][\w.]*|\s+et\s+al\.?)*\s+"
+    r"(?:is|are|was|were|has|had|says|said|told|thinks|wants|wanted|asked|suggested|mentioned|claims|claimed|reports|reported"
+    r"|found|gave|gives|writes|wrote|insists|needs|believes|stopped|failed|crashed|finished|converged|published|measured)\b)"
+    r"|^\W*\w+\s+warnings?\b",
 )
 
 

@@ -15,7 +15,7 @@ TOOL, PHRASE, TOPIC, HINT = 4.0, 2.0, 1.0, 0.5
 
 #: what stands for ``<NAME>`` in the lines below
 _PARTS = {
-    "SHOW": "(?:plot|draw|show|visuali[sz]e|render|depict|display|map|picture)(?:s|t?ed|t?ing|d)?",
+    "SHOW": "(?:plot|draw|show|visuali[sz]e|render|depict|display|map|picture|paint|illustrate|colou?r|image)(?:s|t?ed|t?ing|d)?",
     "PICTURE": "(?:plots?|pictures?|images?|isosurfaces?|renderings?|shapes?|maps?|views?|pngs?|figures?|drawings?)",
     "ORBITAL": "(?:(?:frontier|molecular|lowest unoccupied|highest occupied) )*(?:homos?(?:-\\d)?|lumos?(?:\\+\\d)?"
     "|somos?|orbitals?|mos)",
@@ -42,19 +42,22 @@ _CHEMISTRY = (
             | gram(?:me)?s per mole? | how heavy | isotop(?:e|ic) (?:patterns?|distributions?)
     """),
     (PHRASE, r"""
-        (?:molecular|sum|chemical|empirical|structural|hill|gross) formula[se]? | formulae | elemental formula
+        (?:molecular|sum|chemical|empirical|structural|hill|gross) formula[se]? | formulae | elemental formula | formula(?! units?)
+        mw | mol\.? ?wt\.? | mol weights? | weigh(?:t|s)?(?! (?:fractions?|per ?cent|loss|averaged?))
+        (?:correct|proper|right|wrong|bad|good|broken|normali[sz]e|check|fix|repair|clean)\b[^.?!]{0,20} smiles
         elemental (?:analysis|composition) | chn analysis | per ?cent(?:age)?(?: by (?:mass|weight))?(?: of)? carbon
         (?:is|are) (?:it |this |that |these )?(?:in)?valid | validity | legal | well~formed | mal~formed | syntax\w*
             | syntactic\w* | ring closures? | (?:un)?closed rings? | chokes? on | pars(?:e|er|es|ing)\b(?: \w+)?
             | can(?:no|')t parse | valid(?:ity|ate)?(?: \w+){0,2} (?:smiles|structure|molecule|string)
             | (?:smiles|string)\b.{0,30}\b(?:valid|correct|wrong|ok|okay|broken|typo)
-            | (?:wrong|mistake|error|typo)s? (?:with|in) (?:this|that|my|the|our) (?:smiles|string|structure)
+            | where\b[^.?!]{0,20} (?:mistake|typo) | (?:wrong|mistake|error|typo)s? (?:with|in) (?:this|that|my|the|our) (?:smiles|string|structure)
         functional groups? | (?:primary|secondary|tertiary|quaternary) (?:amines?|alcohols?|carbons?|nitrogens?|ammonium)
             | contains? an? (?:\w+ ){0,2}(?:amine|alcohol|ester|ether|amide|acid|aldehyde|ketone|group|ring)
             | functionalit(?:y|ies) | sub~structures? | scaffolds? | pharmacophores? | registry numbers?
         similarit(?:y|ies) | similar | alike | resembl\w+ | fingerprints?
         canonical(?:ly|i[sz]\w*)? | isomeric(?: smiles)? | (?:stereo|chiral) ?cent(?:re|er)s? | stereo\w* | chiral\w*
             | enantiomers? | diastereo\w+ | [LDRS]-? or [LDRS]\b
+        (?:primary|secondary|tertiary) or \w+
         (?:same|identical|different|equivalent) (?:compound|molecule|structure|substance|thing)s?
             | (?:is|are)\b[^.?!:;]{0,50}\bthe same(?=\s*[:?]|$) | duplicates? among
             | de-?duplicate
@@ -65,20 +68,20 @@ _CHEMISTRY = (
         log~p | lipophilic\w* | hydrophobicity | partition coefficients? | synthetic accessibility | sa scores?
             | drug~lik\w+ | descriptors? | rotatable bonds? | (?:h|hydrogen)~bond (?:donors?|acceptors?)
             | structural alerts? | (?:easy|hard|difficult) to (?:make|synthesi[sz]e) | fsp3
-        m/z | smiles (?:of|for|strings?|code|notation) | (?:into|to|as|in) (?:an? )?(?:canonical |valid )?smiles
+        m/z | smiles (?:of|for|strings?|code|notation) | (?:its|their|the) (?:canonical )?smiles | cas \d+-\d\d-\d | spell out | (?:into|to|as|in) (?:an? )?(?:canonical |valid )?smiles
         2~d (?:image|picture|depiction|structure|drawing|diagram)s? | skeletal \w+ | structur(?:e|al) (?:drawing
             |diagram|picture|image|formula)s? | line drawings? | lewis structures? | sketch\w* | png | svg
         <SHOW> (?:me )?(?:the |a |this |its )?(?:molecules?|compounds?|structures?|structural formulae?)
         3~d (?:structures?|coordinates|models?|conformers?|geometr(?:y|ies)) | xyz(?: (?:files?|coordinates|of|for))?
             | (?:starting|initial|force~field) (?:structures?|geometr\w+) | sdf | mol~files?
-        (?:how|hw) many \w* ?<ATOM>(?![-\s]bond) | (?:number of|count)(?: the)? \w* ?<ATOM> | atom counts? | heavy atoms?
+        (?:how|hw) many \w* ?<ATOM>(?![-\s]bond) | (?:number of|count)(?: the)? \w* ?<ATOM> | atom counts? | heavy atoms? | (?:how|hw) many [CHNOPSF]\b | on paper
             | ring counts?
         formal charges? | (?:net|total|overall) charges? | degrees? of unsaturation | multiplicit(?:y|ies)
             | spin states? | oxidation (?:states?|numbers?)
     """),
     (TOPIC, r"""
-        smiles | formula | charge | weigh(?:t|s)? | mass(?:es)? | mw | mol\.? ?wt\.? | isomers? | names? | named
-        identify | identity | quaternary | validate | protonated forms? | convert | mistake | molecular graph
+        smiles | charge | mass(?:es)? | isomers? | names? | named
+        identify | identity | quaternary | tertiary | validate | protonated forms? | convert | mistake | molecular graph
     """),
     (HINT, r"""
         draw | depict
@@ -156,6 +159,7 @@ _QM = (
         dipoles?(?: moments?)? | quadrupoles? | how polar | debye
         excit(?:ed|ation) ?\w* | absor(?:b|bs|ption) | wavelengths? | uv[-/ ]?vis\w* | fluorescence | colou?r of
             | oscillator strengths? | singlet[-– ]triplet | (?:spin |triplet )?splittings? | phosphorescence
+        energetic(?:ally|s) | (?:easy|easily|hard|difficult) (?:is|to) (?:\w+ ){0,3}(?:reduced?|oxidi[sz]ed?)
         (?:lower|higher|lowest|highest) in energy | (?:relative|total|ground~state|molecular|absolute|potential
             |self-consistent) energ\w+ | energy differences? | difference in energy | isomeri[sz]ation energ\w+
             | how much energy
@@ -181,11 +185,12 @@ _MD = (
         diffus(?:e|es|ing) | (?:self~)?diffus(?:ion|ivit\w+)(?: (?:coefficients?|constants?))? | msds? | mean~square(?:d)?(?: displacements?)?
             | how (?:fast|far|quickly) (?:do(?:es)? )?(?:\w+ ){1,3}(?:move|travel|diffuse|migrate|get
             |drift)s? | (?:wander|wobble|float|jiggle|drift)s?
+        simulate (?=\w|\d) | (?:run|do|perform|start|set up|by|from|in) (?:a |an |the |\w+ ){0,2}simulations?(?! (?:programm?e?s?|package|software)) | simulations? (?:of|at|with|box) | box \w+
         rdfs? | g\(r\) | rms[df]s? | radial distribut\w+ | pair (?:correlation|distribution) functions? | coordination (?:numbers?|shells?)
             | (?:solvation|hydration|first) shells? | hydration numbers? | residence times?
-        hydrogen~bond(?:s|ing)? (?:lifetimes?|dynamics|networks?) | hydrogen~bonds | viscosit\w+ | surface tension
+        hydrogen~bond(?:s|ing)? (?:lifetimes?|dynamics|networks?) | hydrogen~bonds | viscosit\w+ | how viscous | surface tension
         (?:ionic |ion )?conductivit(?:y|ies) | water uptake | swell(?:s|ing)? | glass transition | free volume
-            | structure factors? | molten | melts?(?! in) | water (?:channels?|clusters?)
+            | (?:ion(?:ic)?|hydroxide|oh-?|proton|water) transport | transport of | hop(?:s|ping)? | structure factors? | molten | melts?(?! in) | water (?:channels?|clusters?)
         (?:molecular|atomistic|classical(?:ly)?|force~field|all~atom) (?:simulat\w+|dynamics|box\w*|models?|runs?)
             | classically | force~fields? | coarse~grained | atomistic | all~atom
         (?:re)?equilibrat\w+ | production (?:runs?|phase) | of production | thermostats? | barostats? | anneal\w*
@@ -234,7 +239,7 @@ _MULTIWFN = (
         isosurfaces? | isovalues? | iso~values? | contour (?:maps?|plots?)
         (?:population|orbital|topolog\w+|bonding|wave~function|charge) analys[ie]s | bond (?:orders?|critical points?)
             | critical points? | energy decompositions? | aromatic(?:ity)? | charge transfer | delocali[sz]ation
-            | per fragment | bond paths?
+            | (?:pi|π)~stacking | how (?:covalent|ionic) | per fragment | bond paths?
         hot~spots? | attack(?:ed)? first | nucleophilic (?:sites?|attack) | electrophilic sites? | reactive sites?
             | (?:which|what) (?:sites?|atoms?|positions?)\b[^.?!]*\b(?:attack\w*|go(?:es)? for|reacts?) | broaden\w*
     """),
@@ -265,11 +270,15 @@ _RAG = (
             | (?:earlier|previous|prior|published) (?:published )?(?:work|studies|papers)
     """),
     (PHRASE, r"""
+        who (?:says|said|claims|claimed|argues|argued|showed|shows) | what (?:do|did|have) others | others (?:have )?(?:found
+            |reported|measured|say|said|do|did|use|used|computed|calculated) | evidence (?:that|for|of|in|against) | any evidence
         papers | publications? | articles? | pdfs? | manuscripts? | documents? | thes[ei]s | journals? | passages?
             | excerpts? | monographs? | abstracts | proceedings | book chapters? | supporting information
         publish(?:ed)? | report(?:ed) | reviews? | ref(?:erence)?s?(?! (?:state|electrode|compound|\w+ed)) | studies
             | state of the art | authors?
-        what (?:is|do we|does one|are) (?:known|know) | is known | well known | who (?:first|originally|discovered
+        (?:which|what|whose) (?:authors?|groups?|papers?|studies|articles?|documents?)
+            | (?:find|compile|list|give|collect|gather|get|need|want)\b[^.;?!]{0,30}\b(?:bibliograph\w+|ref(?:erence)?s|papers|sources)
+        what(?: is|'s| do we| does one| are)\b[^.?!]{0,30} (?:known|know)\b | is known | (?:state of |current )knowledge | well known | who (?:first|originally|discovered
             |proposed|showed) | according to (?:the )?(?:literature|papers?|authors?|studies|reports?|\w+ et al)
             | et al | background reading | further reading | what (?:have|did|do) (?:people|others|researchers|groups)
             | experimental(?:ly)? (?:\w+ ){0,3}(?:values?|data|results?) | half-li(?:fe|ves) | measured so far
@@ -302,12 +311,13 @@ _WEB = (
             | (?:is|are) (?:there|it)\b[^.?!]{0,30}\b(?:download|tutorial|licen[cs]e)
         vendors? | suppliers? | manufacturers? | (?:who|which|where)\b[^.?!]{0,40}\b(?:sells?|buy|suppl(?:y|ies)|offers
             |stocks?|makes) | who\b[^.?!]{0,40}\boffers? | prices? | (?:what|how much) (?:does|do|would|will)\b[^.?!]{0,40}\bcost(?! energ\w+) | costs? (?:of|per) | how much (?:is|are) (?:a|an|the|one)\b | licen[cs]e(?:s| terms)? | lead times? | in stock | purchase
-            | commercially | for sale
+            | commercially | for sale | (?:more |less |how )?expensive | cheap(?:er|est)? | free (?:for|of charge) | academic licen[cs]es?
         (?:when|where) (?:and where )?(?:is|are|will|does)\b[^.?!]{0,40}\b(?:meeting|conference|workshop|symposium
             |deadline|congress) | conferences?(?: dates?)? | symposi(?:um|a) | trade fairs? | deadlines? | summer school
         ceo | nobel | prize | regulations? | legislation | directives? | reach(?= (?:regist|restrict|list))|  patents?
             | funding calls? | calls? for proposals | (?:calls?|tenders?) (?:for|close) | vacanc(?:y|ies) | jobs in | (?:phd|post~doc|open) (?:positions?|jobs?)
-            | banned | (?:is|are) there (?:a|any) (?:newer|new) | safety data
+            | banned | (?:is|are) there (?:a|any) (?:newer|new)
+            | (?:has|have|was|is)\b[^.?!]{0,30}\breleased | safety data
     """),
     (TOPIC, r"""
         current(?:ly)? | today | right now | nowadays | these days | at the moment
