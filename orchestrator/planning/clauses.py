@@ -111,5 +111,5 @@ def _within_smiles(text: str, place: int) -> bool:
 
 
 def _quoted(text: str, place: int) -> bool:
-    line = text[text.rfind("\n", 0, place) + 1 : place]
+    line = text[text.rfind("\n", 0, place) + 1 : place].replace("```", "")
     return line.count('"') % 2 == 1 or line.count("`") % 2 == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from orchestrator.planning.plain import without_quotes
-from orchestrator.planning.sentences import only_tells
+from orchestrator.planning.sentences import asks, only_tells
 
 
 def _any(*patterns: str) -> re.Pattern[str]:
@@ -18,7 +18,7 @@ _HELLO = _any(
     r"|everyone|simrelay|team|folks))?[\s,.!:;-]*",
 )
 _BYE = _any(
-    r"\b(?:good\s?bye|bye(?:\s?bye)?(?:\s+for\s+now|\s+then)?|see\s+(?:you|ya)(?:\s+(?:later|tomorrow|soon|then|around|again|next\s+\w+|on\s+\w+|in\s+\w+))?"
+    r"\b(?:good\s?bye|bye(?:\s?bye)?(?:\s+for\s+now|\s+then)?|see\s+(?:you|ya)(?:\s+(?:later|tomorrow|soon|then|around|again|next\s+\w+|(?:on|in|at|after|before)\s+[^.!?,;]*))?"
     r"|farewell|cheerio|good\s+night|have\s+a\s+(?:nice|good)\b"
     r"[^.!?]*|until\s+(?:tomorrow|next\s+time)|talk\s+to\s+you\s+\w+)\b"
 )
@@ -52,7 +52,7 @@ _ABOUT_US = _any(
     r"\bwhat['’]?s\s+up\b|\bany(?:body|one)\s+(?:there|home)\b|\b(?:whether|if)\s+you\s+are\s+(?:there|online|awake|alive)\b|\bjust\s+testing\b"
     r"|\b(?:are|r)\s+you\s+(?:there|a\s+(?:(?:chat)?bot|robot|human|machine|program\w*|person|real\s+person|computer)|an\s+ai|human|real"
     r"|awake|busy|free|online|alive|working|ready|able\s+to\s+help)\b|\bdo\s+you\s+(?:speak|understand|remember|know\s+me|ever"
-    r"|sleep|learn|store|keep)\b[^.?!]*|\bam\s+i\s+(?:talking|speaking|writing)\s+to\b[^.?!]*",
+    r"|sleep|learn|store|keep)\b[^.?!]*|\b(?:who|what)(?:\s+or\s+what)?\s+am\s+i\s+\w+\s+to\b|\bam\s+i\s+(?:talking|speaking|writing)\s+to\b[^.?!]*",
     r"\b(?:nice|good|glad|pleased)\s+to\s+(?:meet|see)\s+you\b|\b(?:happy|merry)\s+(?:new\s+year|christmas|easter|holidays|birthday)\b"
     r"|\bsorry,?\s+wrong\s+\w+|\b(?:never\s?mind|forget\s+it)\b|\byou(?:['’]re|\s+are|\s+rock)\b(?:\s+(?:so|really|very|the))?"
     r"(?:\s+(?:great|awesome|helpful|good|kind|best|welcome|wonderful|fantastic))?(?=\s*(?:[.!,]|$))",
@@ -77,12 +77,12 @@ _ABOUT_US = _any(
 _PRAISE = _any(
     r"^\W*(?:and\s+|but\s+|also\s+)?(?:that|this|these|those|it|the|all|everything|both|what\s+a|so|very|really|just|perfect"
     r"|great|brilliant|gorgeous|lovely|excellent|awesome|wonderful|super|ok|okay|fine|good|nothing|no|much|exactly)\b"
-    r"(?:\s+(?!please\b|now\b)[\w']+){0,4}\W*$",
+    r"(?:\s+(?!please\b)[^?]*)?$",
 )
 #: says nothing more
 _FILLER = _any(
     r"^\W*(?:and|but|so|well|ok(?:ay)?|then|if\s+i\s+may(?:\s+ask)?|please|by\s+the\s+way|just\s+(?:curious|asking|wondering)|sorry"
-    r"|for\s+(?:now|today)|simrelay|(?:dear\s+)?(?:all|team|colleagues?|everyone)|kind\s+regards|regards|best(?:\s+wishes)?|again"
+    r"|for\s+(?:now|today)|simrelay|(?:dear\s+)?(?:all|team|colleagues?|everyone)|kind\s+regards|regards|best(?:\s+wishes)?|again|indeed|too"
     r"|on\s+\w+|(?:my\s+)?(?:dear|friend|mate|folks|bot|robot))?(?:\s+(?:and|then|so|again))?\W*$",
 )
 
@@ -201,7 +201,8 @@ def is_only_polite(text: str) -> bool:
         return False
     clauses = [clause for clause in re.split(r"[.!;\n]+|(?<=\?)|,|\s[-–—]\s", rest) if re.search(r"\w", clause)]
     thanked = bool(_THANKS.search(text) or _BYE.search(text))
-    return all(only_tells(one) or _FILLER.search(one) or (thanked and _PRAISE.search(one)) for one in clauses)
+    said = (one for one in clauses if not only_tells(one) and not _FILLER.search(one))
+    return all(thanked and _PRAISE.search(one) and not asks(one) for one in said)
 
 
 def without_manners(text: str) -> str:

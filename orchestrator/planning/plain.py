@@ -48,6 +48,8 @@ _NEGATED = re.compile(
     r"|because)\b)[^,.;:!?\n()])*",
     re.IGNORECASE,
 )
+#: "Leave the quantum chemistry aside"
+_LEAVE = re.compile(r"\b(?:leave|put|keep|set)\s+[^,.;:!?\n]{1,60}?\s(?:aside|out(?:\s+of\s+\w+)?|away|alone)\b", re.IGNORECASE)
 #: "You could run a PSO. Please don't.": the sentence before it is negated
 _PLEASE_DONT = re.compile(r"[^.?!\n]*[.,;]\s*(?:but\s+)?(?:please\s+)?(?:do\s+not|don['’]?t)(?:\s+do\s+(?:so|that"
                           r"|it))?\s*[.!]",
@@ -66,7 +68,8 @@ _GIVEN = re.compile(
     r"\b(?:the\s+)?(?:literature|paper|article|experiment)\s+(?:gives|says|reports|quotes|has|value\s+(?:is"
     r"|of))\s+(?:about\s+)?"
     r"[-−–]?\d[^,.;]*|\b(?:I|we)\s+(?:already\s+)?(?:have|had|know|got)\s+(?:already\s+)?(?:(?:the|all|our)\s+)"
-    r"[^,.;!?]*?\b(?:already|in\s+hand)\b|\b(?:I|we)\s+already\s+(?:have|know|did|ran|got)\b[^,.;!?]*",
+    r"[^,.;!?]*?\b(?:already|in\s+hand|by\s+heart|myself)\b|\b(?:that|which)\s+(?:the|our|my|a)\s+(?!\w+ium\b)\w+(?:\s+\w+){0,2}\s+"
+    r"(?:gave|found|proposed|suggested|made|calls|called|mentions|came|used|asked|wants|sent|handed)\b[^,.;:!?]*|\b(?:I|we)\s+already\s+(?:have|know|did|ran|got)\b[^,.;!?]*",
     re.IGNORECASE,
 )
 
@@ -87,7 +90,7 @@ def plain(text: str) -> Plain:
     for pattern in (_LEVEL, _SOLVENT, _PURPOSE, _GIVEN):
         rest = _blank(pattern, rest)
     negated: list[str] = []
-    for pattern in (_PLEASE_DONT, _NEGATED):
+    for pattern in (_PLEASE_DONT, _LEAVE, _NEGATED):
         negated += [match[0] for match in pattern.finditer(rest)]
         rest = _blank(pattern, rest)
     return Plain(respelled(rest), respelled(" . ".join(negated)), level)

@@ -13,9 +13,9 @@ from typing import Literal
 
 from orchestrator.planning import manners
 from orchestrator.planning.clauses import split
-from orchestrator.planning.scoring import Scores, score
+from orchestrator.planning.scoring import SOURCES, Scores, score
 from orchestrator.planning.sentences import only_tells
-from orchestrator.planning.vocabulary import PHRASE, TOOL, TOPIC
+from orchestrator.planning.vocabulary import DOING, PHRASE, TOOL, TOPIC
 
 #: what the words of a clause must weigh to be a part of a plan
 ENOUGH = 2.0
@@ -29,7 +29,11 @@ _OBJECTIVE = re.compile(
 )
 _PROGRAM = re.compile(r"orca|x-?tb|pyscf|psi4|nwchem|gaussian|gromacs|gmx|lammps|openmm|multiwfn|dft|md|pso", re.IGNORECASE)
 #: words of other agents that say nothing against one
+_POLYMER = re.compile(
+    r"\w{2,4}_bb\w*|backbones?|membranes?|ionomers?|[ah]ems?|(?:anion|hydroxide)[- ]exchange|poly\w+", re.IGNORECASE
+)
 _SHARED = {
+    "md_agent": _POLYMER,
     "hem_agent": re.compile(rf"{_OBJECTIVE.pattern}|(?:re)?optimi[sz]\w*", re.IGNORECASE),
     "rag_agent": _PROGRAM,
     "web_search_agent": _PROGRAM,
@@ -104,7 +108,7 @@ def route(text: str, preferred: str = "") -> Route:
     words = ", ".join(whole.words[leaders[0]])
     if whole.weights[leaders[0]] < ENOUGH:
         return Route("ask", _candidates(whole), f"hardly says what to do ({words})", whole)
-    if leaders[0] in COSTLY and all(map(only_tells, clauses)):
+    if all(map(only_tells, clauses)):
         return Route("ask", leaders, f"tells something ({words}), and asks for nothing", whole)
     return Route("agent", leaders, f"words of {leaders[0]}: {words}", whole)
 
@@ -114,6 +118,8 @@ def _opposed(scores: Scores, leader: str) -> bool:
     rivals = [weight for agent, weight in scores.weights.items() if _speaks_against(scores, agent, leader)]
     rival = max(rivals, default=0.0)
     lead = scores.weights[leader] - rival
+    if leader in SOURCES and leader in scores.named:
+        return False
     return (rival >= TOOL and lead < PHRASE) or (leader in COSTLY and rival >= PHRASE and lead <= TOPIC)
 
 
@@ -135,10 +141,15 @@ def _candidates(scores: Scores) -> tuple[str, ...]:
 
 
 def _clauses(text: str) -> list[str]:
-    """Give the clauses that ask for something; all, if none does so visibly."""
+    """Give the clauses that ask for something; all, if what asks says nothing by itself ("Calculate it")."""
     clauses = split(text)
     asking = [one for one in clauses if not only_tells(one)]
-    return asking if any(_settled(score(one)) for one in asking) else clauses
+    if any(_settled(score(one)) for one in asking):
+        return asking
+    if any(map(DOING.search, asking)):
+        # What a paper says is no source for who wants it computed.
+        return [one for one in clauses if one in asking or not SOURCES & set(_settled(score(one)))]
+    return clauses
 
 
 def _settled(scores: Scores, preferred: str = "") -> tuple[str, ...]:
@@ -167,7 +178,7 @@ def _merged(several: Sequence[Scores]) -> Scores:
         for agent, weight in scores.weights.items():
             weights[agent] = weights.get(agent, 0) + weight
             words[agent] = tuple(dict.fromkeys((*words.get(agent, ()), *scores.words[agent])))
-    return Scores(weights, words)
+    return Scores(weights, words, frozenset().union(*(scores.named for scores in several)))
 
 
 def _needed(parts: Sequence[Clause], agent: str, scores: Scores) -> float:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from orchestrator.planning.plain import plain
-from orchestrator.planning.vocabulary import AT_LEVEL, DOING, FIELDS, HINT, PHRASE, TOOL, TOPIC, VERIFYING
+from orchestrator.planning.vocabulary import AT_LEVEL, DOING, FIELDS, HINT, LOOKING, PHRASE, TOOL, TOPIC, VERIFYING
 
 #: what the leader must be ahead of the next
 MARGIN = 1.0
@@ -24,6 +24,8 @@ class Scores:
 
     weights: dict[str, float]
     words: dict[str, tuple[str, ...]]
+    #: the agents whose tool or source is named outright
+    named: frozenset[str] = frozenset()
 
     @property
     def leaders(self) -> tuple[str, ...]:
@@ -41,6 +43,7 @@ def score(text: str) -> Scores:
     found = {agent: _found(one.words, read.words) for agent, one in FIELDS.items()}
     weights: dict[str, float] = {}
     words: dict[str, tuple[str, ...]] = {}
+    named: set[str] = set()
     for agent, one in FIELDS.items():
         mine = [find for find in found[agent] if not _within_heavier(find, agent, found)]
         # "No DFT" speaks against quantum chemistry; "without optimisation" only says how.
@@ -53,8 +56,14 @@ def score(text: str) -> Scores:
             weight += PHRASE + TOPIC
         if weight > 0:
             weights[agent] = weight
+            if any(find.weight >= TOOL for find in mine):
+                named.add(agent)
             words[agent] = tuple(dict.fromkeys(" ".join(find.text.split()) for find in mine)) or ("level of theory",)
-    return Scores(weights, words)
+    for agent in SOURCES & named:
+        if LOOKING.search(read.words) and not DOING.search(read.words):
+            others = max((weight for name, weight in weights.items() if name not in SOURCES), default=0.0)
+            weights[agent] = max(weights[agent], others + PHRASE)
+    return Scores(weights, words, frozenset(named))
 
 
 def _of_level(words: str) -> float:

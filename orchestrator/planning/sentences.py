@@ -30,7 +30,7 @@ _FINITE = (
     r"|can['’]t|could|will|won['’]t|would|may|might|should|must|got|gets|gave|gives|went|goes|came|comes|says|said|tells|told"
     r"|thinks|thought|believes|claims|knows|knew|ran|seems|seemed|looks|looked|wrote|writes|stopped|stops|crashed|crashes"
     r"|failed|fails|died|rejects|rejected|refuses|helped|helps|made|saw|sees|took|takes|wants|wanted|asks|asked|suggests"
-    r"|suggested|mentioned|mentions|needs|keeps|kept|remains|contains|holds|converged|spits|broke|breaks|cracks|feels|lies"
+    r"|suggested|mentioned|mentions|needs|keeps|kept|remains|contains|holds|converged|spits|broke|breaks|cracks|feels|lies|lists|calls|quotes|states|serves|happens"
     r"|lost|concerns|stays|started|appears|agrees|agreed|matches|fits|explains|explained|arrived|settled|answers|answered"
     r"|confirms|confirmed|swells|leaks|dissolves|degrades|softens|becomes|became|turns|turned|insists|finished|ended"
 )
@@ -52,7 +52,7 @@ _TELLS = re.compile(
     r"|[A-Z][\w.]*(?:\s+[A-Z][\w.]*|\s+et\s+al\.?)*\s+"
     r"(?:is|are|was|were|has|had|says|said|told|thinks|wants|wanted|asked|suggested|mentioned|claims|claimed|reports|reported"
     r"|found|gave|gives|writes|wrote|insists|needs|believes|stopped|failed|crashed|finished|converged|published|measured)\b)"
-    r"|^\W*\w+\s+warnings?\b",
+    r"|^\W*\w+\s+warnings?\b|\b(?:I|we)\s+(?:already\s+)?(?:know|have\s+(?:got\s+)?already)\b",
 )
 
 

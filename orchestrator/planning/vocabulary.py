@@ -58,7 +58,7 @@ _CHEMISTRY = (
         canonical(?:ly|i[sz]\w*)? | isomeric(?: smiles)? | (?:stereo|chiral) ?cent(?:re|er)s? | stereo\w* | chiral\w*
             | enantiomers? | diastereo\w+ | [LDRS]-? or [LDRS]\b
         (?:primary|secondary|tertiary) or \w+
-        (?:same|identical|different|equivalent) (?:compound|molecule|structure|substance|thing)s?
+        (?:same|identical|different|equivalent) (?:compound|molecule|structure|substance|thing|species|cation)s?
             | (?:is|are)\b[^.?!:;]{0,50}\bthe same(?=\s*[:?]|$) | duplicates? among
             | de-?duplicate
         iupac | (?:systematic|trivial|common|chemical|proper) names? | synonyms? | nomenclature | name the (?:compound
@@ -132,8 +132,8 @@ _QM = (
     """),
     (PHRASE, r"""
         homos? | lumos? | highest occupied\S* | lowest unoccupied\S* | frontier orbitals? | orbital energ(?:y|ies)
-        (?:(?:band|homo[-–/ ]?lumo|orbital|energy|optical|fundamental) )?gaps?(?! (?:remain|in (?:what|the (?:lit|know
-            |published|current))))
+        (?:(?:band|homo[-–/ ]?lumo|orbital|energy|optical|fundamental) )?gaps?(?! (?:remain|(?:in|of) (?:what|(?:the |our |my )?(?:lit
+            |know|published|current|research|understanding|data|studies|field|work))))
         single~points? | sp energy | scf | electronic (?:structures?|energ\w+|properties) | zpv?es? | zero~point
         (?:re)?optimi[sz](?!er)\w*(?! (?:[\w-]+ ){0,5}(?:membranes?|polymers?|hems?|aems?|conditions
             |process\w*|stacks?|cells?|conductivit\w+|yields?|schedules?|potency)) | opt | relax(?:ed|ation|ing)?
@@ -185,7 +185,7 @@ _MD = (
         diffus(?:e|es|ing) | (?:self~)?diffus(?:ion|ivit\w+)(?: (?:coefficients?|constants?))? | msds? | mean~square(?:d)?(?: displacements?)?
             | how (?:fast|far|quickly) (?:do(?:es)? )?(?:\w+ ){1,3}(?:move|travel|diffuse|migrate|get
             |drift)s? | (?:wander|wobble|float|jiggle|drift)s?
-        simulate (?=\w|\d) | (?:run|do|perform|start|set up|by|from|in) (?:a |an |the |\w+ ){0,2}simulations?(?! (?:programm?e?s?|package|software)) | simulations? (?:of|at|with|box) | box \w+
+        simulate (?=\w|\d) | (?:run|do|perform|start|set up|by|from|with) (?:a |an |the |\w+ ){0,2}simulations?(?! (?:programm?e?s?|package|software)) | simulations? (?:of|at|with|box) | box \w+
         rdfs? | g\(r\) | rms[df]s? | radial distribut\w+ | pair (?:correlation|distribution) functions? | coordination (?:numbers?|shells?)
             | (?:solvation|hydration|first) shells? | hydration numbers? | residence times?
         hydrogen~bond(?:s|ing)? (?:lifetimes?|dynamics|networks?) | hydrogen~bonds | viscosit\w+ | how viscous | surface tension
@@ -238,7 +238,9 @@ _MULTIWFN = (
             | densities of states | density of states | dos plots?
         isosurfaces? | isovalues? | iso~values? | contour (?:maps?|plots?)
         (?:population|orbital|topolog\w+|bonding|wave~function|charge) analys[ie]s | bond (?:orders?|critical points?)
-            | critical points? | energy decompositions? | aromatic(?:ity)? | charge transfer | delocali[sz]ation
+            | critical points? | energy decompositions?
+            | (?:split|decompose|partition|break down|divide|separate)\b[^.;?!]{0,50} (?:into|by)\b
+            | exchange,? (?:and |repulsion|induction|dispersion)\w* | aromatic(?:ity)? | charge transfer | delocali[sz]ation
             | (?:pi|π)~stacking | how (?:covalent|ionic) | per fragment | bond paths?
         hot~spots? | attack(?:ed)? first | nucleophilic (?:sites?|attack) | electrophilic sites? | reactive sites?
             | (?:which|what) (?:sites?|atoms?|positions?)\b[^.?!]*\b(?:attack\w*|go(?:es)? for|reacts?) | broaden\w*
@@ -267,6 +269,8 @@ _RAG = (
             |describ|determin|test|investigat|us|synthesi[sz]|observ|prov|show|compar|look)e?[dn]?
             | in the (?:published )?(?:studies|papers|literature) | (?:published
             |reported|measured|experimental) (?:values?|data|numbers|results|conductivit\w+|half-li(?:fe|ves)|stabilit\w+|work)
+            | (?:published|reported) (?:[\w-]+ ){0,3}(?:studies|work|papers|simulations?|calculations?|values?|data|results?)
+            | (?:studies|papers?|authors?|articles?|groups?|reviews?|literature) (?:find|say|report|give|show|suggest|conclude|agree|use)s?
             | (?:earlier|previous|prior|published) (?:published )?(?:work|studies|papers)
     """),
     (PHRASE, r"""
@@ -309,7 +313,7 @@ _WEB = (
             | today's (?!run|job)\w+
         announce(?:d|ments?|s)? | releases? | released | superseded | came? out | coming out | launched | links?(?= to\b|\?|\.|$)
             | (?:is|are) (?:there|it)\b[^.?!]{0,30}\b(?:download|tutorial|licen[cs]e)
-        vendors? | suppliers? | manufacturers? | (?:who|which|where)\b[^.?!]{0,40}\b(?:sells?|buy|suppl(?:y|ies)|offers
+        vendors?(?! (?:list|call|say|name|state)s?) | suppliers? | manufacturers? | (?:who|which|where)\b[^.?!]{0,40}\b(?:sell(?:s|ing)?|buy|suppl(?:y|ies)|offers
             |stocks?|makes) | who\b[^.?!]{0,40}\boffers? | prices? | (?:what|how much) (?:does|do|would|will)\b[^.?!]{0,40}\bcost(?! energ\w+) | costs? (?:of|per) | how much (?:is|are) (?:a|an|the|one)\b | licen[cs]e(?:s| terms)? | lead times? | in stock | purchase
             | commercially | for sale | (?:more |less |how )?expensive | cheap(?:er|est)? | free (?:for|of charge) | academic licen[cs]es?
         (?:when|where) (?:and where )?(?:is|are|will|does)\b[^.?!]{0,40}\b(?:meeting|conference|workshop|symposium
@@ -379,6 +383,13 @@ DOING = re.compile(
     r"|simulate|run|optimi[sz]e|relax"
     r"|predict|design|evolve|render|plot|draw|equilibrate|reproduce|perform|estimate|refine)(?!\w)"
     r"|\boptimi[sz]ed\s+\w+\s+pair\b|\bsingle[- ]points?\b",
+    re.IGNORECASE,
+)
+#: what asks for something that somebody else has found
+LOOKING = re.compile(
+    r"^\W*(?:(?:and|but|so|then|also|please|(?:could|can|would)\s+you(?:\s+please)?)[\s,]+)*(?:what|which|who|whose|where|when"
+    r"|how|has|have|did|do|does|is|are|was|were|in|from|according|find|list|cite|quote|summari[sz]e|collect|compile|search"
+    r"|look|show|tell|give|check|review|survey|report|any)(?!\w)",
     re.IGNORECASE,
 )
 #: a level of theory is named for what is to be checked with it, or in passing
