@@ -49,7 +49,9 @@ _NEGATED = re.compile(
     re.IGNORECASE,
 )
 #: "Leave the quantum chemistry aside"
-_LEAVE = re.compile(r"\b(?:leave|put|keep|set)\s+[^,.;:!?\n]{1,60}?\s(?:aside|out(?:\s+of\s+\w+)?|away|alone)\b", re.IGNORECASE)
+_LEAVE = re.compile(
+    r"\b(?:leave|put|keep|set)\s+[^,.;:!?\n]{1,60}?\s(?:aside|out(?:\s+of\s+\w+)?|away|alone)\b", re.IGNORECASE
+)
 #: "You could run a PSO. Please don't.": the sentence before it is negated
 _PLEASE_DONT = re.compile(r"[^.?!\n]*[.,;]\s*(?:but\s+)?(?:please\s+)?(?:do\s+not|don['’]?t)(?:\s+do\s+(?:so|that"
                           r"|it))?\s*[.!]",

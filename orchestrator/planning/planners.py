@@ -13,9 +13,11 @@ from orchestrator.planning.asked import Asked
 from orchestrator.planning.chemistry import plan_checking, read_reactions, read_smiles
 from orchestrator.planning.design import plan_design
 from orchestrator.planning.dynamics import plan_dynamics
+from orchestrator.planning.looking import only_looks
 from orchestrator.planning.plan import DEFAULT_PROPERTIES, build_plan
 from orchestrator.planning.request import EXAMPLE, Request, is_ordinary, read_request
 from orchestrator.planning.research import LIBRARY, WEB, plan_research
+from orchestrator.planning.vocabulary import COSTLY
 from orchestrator.state import SUMMARY, Decision, Plan, Species
 from tasks.errors import InputError
 
@@ -47,11 +49,16 @@ def plan_for(agent: str, asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
 
     Raises
     ------
+    Abstained
+        If the request only wants to see or stop something that the agent's jobs are about.
     InputError
         If there is no such agent, or it cannot use the request as it is.
     """
     if agent not in PLANNERS:
         raise InputError("agent", agent, "is no agent that can be asked", f"Known are {', '.join(PLANNERS)}.")
+    if agent in COSTLY and (looked := only_looks(asked.text)):
+        wish, remedy = looked
+        raise Abstained(asked.text, f"wants to {wish}, for which nothing is started", remedy)
     return PLANNERS[agent](asked)
 
 

@@ -15,19 +15,19 @@ from orchestrator.planning import manners
 from orchestrator.planning.clauses import split
 from orchestrator.planning.scoring import SOURCES, Scores, score
 from orchestrator.planning.sentences import only_tells
-from orchestrator.planning.vocabulary import DOING, PHRASE, TOOL, TOPIC
+from orchestrator.planning.vocabulary import COSTLY, DOING, PHRASE, TOOL, TOPIC
 
 #: what the words of a clause must weigh to be a part of a plan
 ENOUGH = 2.0
-#: agents whose work is jobs, which nothing starts on a hint
-COSTLY = frozenset({"hem_agent", "qm_agent", "md_agent", "multiwfn_agent"})
 #: whose work the plan of an agent begins with, so that its words say nothing against that agent
 _HELPERS = {"qm_agent": ("chemistry_agent",), "multiwfn_agent": ("chemistry_agent", "qm_agent")}
 #: what a design is judged by
 _OBJECTIVE = re.compile(
     r"(?:ion(?:ic)? )?conductivit\w+|water uptake|swell\w*|stabilit\w+|mobilit\w+|transport|diffus\w+", re.IGNORECASE
 )
-_PROGRAM = re.compile(r"orca|x-?tb|pyscf|psi4|nwchem|gaussian|gromacs|gmx|lammps|openmm|multiwfn|dft|md|pso", re.IGNORECASE)
+_PROGRAM = re.compile(
+    r"orca|x-?tb|pyscf|psi4|nwchem|gaussian|gromacs|gmx|lammps|openmm|multiwfn|dft|md|pso", re.IGNORECASE
+)
 #: words of other agents that say nothing against one
 _POLYMER = re.compile(
     r"\w{2,4}_bb\w*|backbones?|membranes?|ionomers?|[ah]ems?|(?:anion|hydroxide)[- ]exchange|poly\w+", re.IGNORECASE

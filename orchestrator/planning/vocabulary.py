@@ -13,6 +13,9 @@ from dataclasses import dataclass
 #: weights: a tool or source by its name, a phrase of one field, a topic that fields share, a hint
 TOOL, PHRASE, TOPIC, HINT = 4.0, 2.0, 1.0, 0.5
 
+#: agents whose work is jobs, which nothing starts on a hint
+COSTLY = frozenset({"hem_agent", "qm_agent", "md_agent", "multiwfn_agent"})
+
 #: what stands for ``<NAME>`` in the lines below
 _PARTS = {
     "SHOW": "(?:plot|draw|show|visuali[sz]e|render|depict|display|map|picture|paint|illustrate|colou?r|image)(?:s|t?ed|t?ing|d)?",
@@ -34,14 +37,19 @@ _PARTS = {
 }
 
 _CHEMISTRY = (
-    (TOOL, r"""
+    (
+        TOOL,
+        r"""
         selfies | inchi(?:~keys?)? | rdkit | pubchem | tanimoto | ecfp\d* | morgan fingerprints? | maccs | smarts
             | pains | brenk | lipinski\S* | rule~of~five | qed | tpsa | polar surface areas? | line notation
             | cas(?: registry)? (?:numbers?|nos?\.?|rn|entr(?:y|ies)|registry) | cas(?:rn)?(?= (?:of|for)\b)
         (?:molecular|molar|formula|exact|accurate|average|mono~isotopic|nominal) (?:weights?|mass(?:es)?)
             | gram(?:me)?s per mole? | how heavy | isotop(?:e|ic) (?:patterns?|distributions?)
-    """),
-    (PHRASE, r"""
+    """,
+    ),
+    (
+        PHRASE,
+        r"""
         (?:molecular|sum|chemical|empirical|structural|hill|gross) formula[se]? | formulae | elemental formula | formula(?! units?)
         mw | mol\.? ?wt\.? | mol weights? | weigh(?:t|s)?(?! (?:fractions?|per ?cent|loss|averaged?))
         (?:correct|proper|right|wrong|bad|good|broken|normali[sz]e|check|fix|repair|clean)\b[^.?!]{0,20} smiles
@@ -78,18 +86,27 @@ _CHEMISTRY = (
             | ring counts?
         formal charges? | (?:net|total|overall) charges? | degrees? of unsaturation | multiplicit(?:y|ies)
             | spin states? | oxidation (?:states?|numbers?)
-    """),
-    (TOPIC, r"""
+    """,
+    ),
+    (
+        TOPIC,
+        r"""
         smiles | charge | mass(?:es)? | isomers? | names? | named
         identify | identity | quaternary | tertiary | validate | protonated forms? | convert | mistake | molecular graph
-    """),
-    (HINT, r"""
+    """,
+    ),
+    (
+        HINT,
+        r"""
         draw | depict
-    """),
+    """,
+    ),
 )
 
 _HEM = (
-    (TOOL, r"""
+    (
+        TOOL,
+        r"""
         pso | particle~swarms? | swarms? | num_part | inverse design | pareto\w*
         (?:optimi[sz]e|design|evolve|invent)\w* (?:a |the |new |better |some )*hems?
         hem (?:design|search|optimi[sz]ation|run) | (?:cation|head~group|side~(?:group|chain)) (?:design|search
@@ -97,8 +114,11 @@ _HEM = (
         optimi[sz]e (?:[\w-]+ ){0,2}(?:cations?|head~groups?
             |side~chains?)\b[^.;]{0,40}\b(?:membranes?|backbones?|exchange|\w+_bb_\w+)
         <ION> (?:with|having|of|for|that (?:have|has|gives?|shows?)) (?:\w+ ){0,2}<GOOD>
-    """),
-    (PHRASE, r"""
+    """,
+    ),
+    (
+        PHRASE,
+        r"""
         \w{2,4}_bb(?:_\w+)?
         (?:\w+ium|ammonium) (?:search|design) | (?:best|top) (?:\w+ )?candidates? | \d+ (?:best|top) candidates?
         <DEVISE>\b[^.;?!]{0,60}?<ION>
@@ -113,24 +133,33 @@ _HEM = (
         (?:the|your|that) optimi[sz]er | objectives? | multi~objective
         esr | ewu | iec | (?:logs?|status|progress)\b[^.?!]{0,30}\b(?:design|search|optimi[sz]ation)
             | (?:finished|running) (?:design|search) | (?:score|rank) (?:them|what|the (?:cations|candidates)|\w+iums?)
-    """),
-    (TOPIC, r"""
+    """,
+    ),
+    (
+        TOPIC,
+        r"""
         design(?:s|ed|ing)? | tether(?:ed)? | graft(?:ed)?
         membranes?(?! modell?ing) | ionomers? | aems? | hems? | (?:anion|hydroxide)~exchange | poly(?:benzofuran|fluorene|phenylene)s?
         generations? | particles | iterations?
-    """),
+    """,
+    ),
 )
 
 _QM = (
-    (TOOL, r"""
+    (
+        TOOL,
+        r"""
         (?:orca|x-?tb|dft|pyscf|nwchem|psi4|gaussian(?= ?(?:09|16))|turbomole|molpro)(?! (?:jobs?|runs?|outputs?
             |calculations? (?:of|from|is|has)|orbitals|charges)) | gfn-?[0-2]\S* | density~functional(?: theory)?
             | td-?dft | ab initio | first~principles | semi-?empirical(?:ly)? | hartree~fock | coupled~cluster | dlpno\S*
         quantum (?:chemi\w+|mechanic\w*) | quantum~chemi\w+
         <ORBITAL> <ENERGY> | (?:homo|lumo)(?:\s*(?:and|,|/|&|-|–)\s*(?:homo|lumo))? <ENERGY> | frontier <ENERGY>
             | energ(?:y|ies) of (?:the |its |their )?(?:homos?|lumos?|(?:frontier |molecular )?orbitals?)
-    """),
-    (PHRASE, r"""
+    """,
+    ),
+    (
+        PHRASE,
+        r"""
         homos? | lumos? | highest occupied\S* | lowest unoccupied\S* | frontier orbitals? | orbital energ(?:y|ies)
         (?:(?:band|homo[-–/ ]?lumo|orbital|energy|optical|fundamental) )?gaps?(?! (?:remain|(?:in|of) (?:what|(?:the |our |my )?(?:lit
             |know|published|current|research|understanding|data|studies|field|work))))
@@ -166,22 +195,31 @@ _QM = (
         tautomers? | rotational (?:barriers?|profiles?) | torsion\w* | strain energ\w+ | rotamers? | which conformers?
             | bond (?:dissociation|strengths?|energ\w+)
         energ(?:y|ies) (?:of|for|at|and) | (?:mulliken|partial|atomic|atom) charges? | charges? on | charge distribution
-    """),
-    (TOPIC, r"""
+    """,
+    ),
+    (
+        TOPIC,
+        r"""
         energ(?:y|ies) | kcal(?:/mol)? | kj/mol | hartrees? | ev | millihartree
         charges | mulliken(?: charges?)? | loewdin
         conformers? | functionals? | basis sets? | implicit | vertical | adiabatic | gas phase | chair | boat
         (?:orca|x-?tb|dft) (?:jobs?|runs?|calculations?|charges) | electronic\w*
-    """),
+    """,
+    ),
 )
 
 _MD = (
-    (TOOL, r"""
+    (
+        TOOL,
+        r"""
         gromacs | gmx | lammps | openmm | namd | charmm\w* | acpype | packmol | ambertools | md | molecular~dynamics
             | \S*\.(?:gro|xtc|trr|tpr|mdp|top|edr|itp|cpt|dcd) | spc/?e | tip[345]p\S* | lincs | mdrun | opls\S* | gaff2?
             | npt | nvt | nve | trajector(?:y|ies) | nernst~einstein | md simulations? | v-rescale | nos[eé]~hoover | parrinello~rahman
-    """),
-    (PHRASE, r"""
+    """,
+    ),
+    (
+        PHRASE,
+        r"""
         diffus(?:e|es|ing) | (?:self~)?diffus(?:ion|ivit\w+)(?: (?:coefficients?|constants?))? | msds? | mean~square(?:d)?(?: displacements?)?
             | how (?:fast|far|quickly) (?:do(?:es)? )?(?:\w+ ){1,3}(?:move|travel|diffuse|migrate|get
             |drift)s? | (?:wander|wobble|float|jiggle|drift)s?
@@ -201,16 +239,22 @@ _MD = (
             | mobilit(?:y|ies)
         lambdas?\s*(?:=|of)?\s*\d+ | λ\s*=?\s*\d* | \d+ (?:spc/?e )?waters? | chains?,? dp ?\d* | dp \d+
             | \d+ chains | repeat units | waters? per (?:cation|ion)
-    """),
-    (TOPIC, r"""
+    """,
+    ),
+    (
+        TOPIC,
+        r"""
         simulat(?:e|es|ed|ion|ions|ing)
         densit(?:y|ies) | polymer (?:film|chains?|matrix) | heat to | slow(?:s|ed)? down | transport | viscous
         temperature (?:sweep|dependence)s? | arrhenius | ionic liquids? | pairs | time~steps? | ensemble | \d+ bar
-    """),
+    """,
+    ),
 )
 
 _MULTIWFN = (
-    (TOOL, r"""
+    (
+        TOOL,
+        r"""
         multiwfn | \S*\.(?:wfn|wfx|fchk|molden|gbw|47|cub|cube) | cub(?:e|es)(?: files?)? | wfn | fchk | molden | gbw
         hirshfeld\S* | cm5 | adch | resp | chelpg | mbis | esp | elf | nci | rdg | reduced density gradient | q?taim
             | aim | nbo | nao | npa | mayer | wiberg | fukui | nics | lol | locali[sz]ed orbital locator | adndp | pdos
@@ -227,13 +271,19 @@ _MULTIWFN = (
             |lives?) | distribution of the <ORBITAL> | (?:per ?cent|percentage|%|share|fraction|how much) of (?:the |its )?<ORBITAL>
         <ORBITAL> (?:de)?(?:compositions?|contributions?) | (?:de)?compositions? of (?:the )?<ORBITAL>
             | contributions? (?:\w+ )*to (?:the )?<ORBITAL> | non~covalent interactions?
-    """),
-    (PHRASE, r"""
+    """,
+    ),
+    (
+        PHRASE,
+        r"""
         (?:from|in|of|on|for|out of) (?:the |my |our )?<DONE> (?:\w+ )?<JOB> | (?:I|we) (?:just )?(?:ran|computed
             |calculated|optimi[sz]ed) | hole and electron | (?:render|visuali[sz]e) (?:it|them|these|those|both)
             | (?:from|in|of|on|out of) (?:job|run) \w*\d\w* | yesterday | my completed
-    """),
-    (PHRASE, r"""
+    """,
+    ),
+    (
+        PHRASE,
+        r"""
         electron(?:ic)? densit(?:y|ies) | spin densit(?:y|ies) | density (?:topology|differences?) | laplacian
             | densities of states | density of states | dos plots?
         isosurfaces? | isovalues? | iso~values? | contour (?:maps?|plots?)
@@ -244,18 +294,27 @@ _MULTIWFN = (
             | (?:pi|π)~stacking | how (?:covalent|ionic) | per fragment | bond paths?
         hot~spots? | attack(?:ed)? first | nucleophilic (?:sites?|attack) | electrophilic sites? | reactive sites?
             | (?:which|what) (?:sites?|atoms?|positions?)\b[^.?!]*\b(?:attack\w*|go(?:es)? for|reacts?) | broaden\w*
-    """),
-    (TOPIC, r"""
+    """,
+    ),
+    (
+        TOPIC,
+        r"""
         charges | stacked | lone pairs? | analy[sz]e (?:the )?orbitals? | atom by atom
         orbitals? | render\w*
-    """),
-    (HINT, r"""
+    """,
+    ),
+    (
+        HINT,
+        r"""
         <PICTURE>
-    """),
+    """,
+    ),
 )
 
 _RAG = (
-    (TOOL, r"""
+    (
+        TOOL,
+        r"""
         literature | lit\.? (?:search|review) | bibliograph\w* | cit(?:e|es|ed|ing|ations?) | dois? | prior art | rag
             | bibtex | zotero | endnote | mendeley
         <OURS> (?:own |uploaded |indexed |collected |internal |document )*<DOCUMENT>
@@ -272,8 +331,11 @@ _RAG = (
             | (?:published|reported) (?:[\w-]+ ){0,3}(?:studies|work|papers|simulations?|calculations?|values?|data|results?)
             | (?:studies|papers?|authors?|articles?|groups?|reviews?|literature) (?:find|say|report|give|show|suggest|conclude|agree|use)s?
             | (?:earlier|previous|prior|published) (?:published )?(?:work|studies|papers)
-    """),
-    (PHRASE, r"""
+    """,
+    ),
+    (
+        PHRASE,
+        r"""
         who (?:says|said|claims|claimed|argues|argued|showed|shows) | what (?:do|did|have) others | others (?:have )?(?:found
             |reported|measured|say|said|do|did|use|used|computed|calculated) | evidence (?:that|for|of|in|against) | any evidence
         papers | publications? | articles? | pdfs? | manuscripts? | documents? | thes[ei]s | journals? | passages?
@@ -288,10 +350,14 @@ _RAG = (
             | experimental(?:ly)? (?:\w+ ){0,3}(?:values?|data|results?) | half-li(?:fe|ves) | measured so far
         read up on | page numbers? | number your citations | survey(?:s|ed)? | summari[sz]e the research | consensus
             | contradict\w* | disagree\w* | controvers\w+ | backed up by | experimental evidence
-    """),
-    (TOPIC, r"""
+    """,
+    ),
+    (
+        TOPIC,
+        r"""
         research | paper | findings | evidence | knowledge | sources? | known | scholar\w* | citable | page | quote
-    """),
+    """,
+    ),
 )
 
 _WEB = (
