@@ -42,7 +42,7 @@ _SENTENCES = re.compile(
 _PARTS = re.compile(
     rf"```.*?(?:```|\Z)|(?P<cut>{_THEN}(?=\s)"
     rf"|,?\s*\band\b,?\s*(?:separately|independently|meanwhile|finally|lastly|afterwards|also|additionally),?(?=\s)"
-    rf"|,?\s*\band\b(?=\s*,?\s*{_LEAD}{_ASK}{VERB}\b)"
+    rf"|,?\s*(?:\band\b|&)(?=\s*,?\s*{_LEAD}{_ASK}{VERB}\b)"
     rf"|,(?=\s*{_ASK}{VERB}\b)"
     rf"|,\s*(?:so|but|hence|therefore)\b(?=\s+(?:{_ASK}{VERB}|please|could|can|I|we|go|now)\b)"
     r"|,?\s*\b(?:and|plus)\b(?=\s+(?:(?:the|any|some|a|few|two|three|five|recent|latest|newest"
@@ -50,6 +50,7 @@ _PARTS = re.compile(
     r"|references|news|citations|preprints)\b))",
     re.IGNORECASE | re.DOTALL,
 )
+_PHRASES = re.compile(r"```.*?(?:```|\Z)|(?P<cut>[,:]\s+(?:and\s+|plus\s+)?|\s+(?:and|plus|&|as\s+well\s+as)\s+)", re.DOTALL)
 #: within a sentence that ends, only a capital begins the next
 _SENTENCE_END = re.compile(r"(?:\b(?:e\.g|i\.e|cf|vs|approx|incl|no|fig|al|etc|dr|prof))\.$", re.IGNORECASE)
 #: "with that structure, run …" is one part
@@ -78,6 +79,16 @@ def split(text: str) -> list[str]:
         for part in _in_order(sentence):
             clauses += _cut(_PARTS, part)
     return [clause.strip(" ,\n\t") for clause in clauses if re.search(r"\w", clause)]
+
+
+def is_bare_verb(text: str) -> bool:
+    """Tell whether a request is a verb and no more: what shall be done, and nothing to do it to."""
+    return bool(re.fullmatch(rf"\W*{_ASK}{VERB}(?:\s+(?:it|this|that|them|again))?\W*", text, re.IGNORECASE))
+
+
+def phrases(clause: str) -> list[str]:
+    """Give what commas, colons and "and" set apart within a clause."""
+    return [phrase for phrase in _cut(_PHRASES, clause) if re.search(r"\w", phrase)]
 
 
 def _cut(pattern: re.Pattern[str], text: str) -> list[str]:

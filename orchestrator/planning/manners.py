@@ -29,12 +29,12 @@ _THANKS = _any(
     r"|ever\s+so\s+much))?(?:\s+for\s+[^.!?,;]*)?[.!,]*"
 )
 _ABOUT_US = _any(
-    r"\b(?:who|what)(?:\s+or\s+(?:who|what))?\s+(?:exactly\s+)?(?:are|r)\s+(?:you|u)\b(?!\s+\w+ing\b)",
     r"\bwho\s+(?:made|built|wrote|created|runs|developed|maintains|programmed)\s+(?:you|this|simrelay)\b",
     r"\bwhat\s+(?:is\s+(?:this(?:\s+(?:thing|tool|program|programme|system|service|software))?(?=\s*(?:[?.!,]|$|for\b|about\b))"
     r"|simrelay|it\s+(?:that\s+)?you\s+do)|(?:all\s+)?can\s+(?:you|i|one|we)\s+(?:do|ask|help|compute|use|offer)|do\s+you\s+do"
     r"|else\s+can\s+you|are\s+you(?:r)?\s+(?:abilities|limits|capable|able|good|for))\b"
     r"(?:\s+(?:for\s+(?:me|us)|here|with\s+(?:this|you)|you|of|at|to\s+do))*",
+    r"\b(?:who|what)(?:\s+or\s+(?:who|what))?\s+(?:exactly\s+)?(?:are|r)\s+(?:you|u)\b(?!\s+\w+ing\b)",
     r"\bwhat\s+(?:sorts?|kinds?|types?)\s+of\s+(?:things?|questions?|requests?|simulations?|analys[ie]s|tasks?|calculations?"
     r"|work|jobs?|problems?|stuff)\s+(?:can|could|may|do|are|should|would)\s+(?:I|you|we|one|there|be)\b[^.?!]*"
     r"|\b(?:which|what)\s+kinds?\s+of\s+\w+\s+do\s+you\b[^.?!]*|\bdo\s+(?:they|you|runs|jobs)\s+cost\b[^.?!]*",
@@ -51,16 +51,17 @@ _ABOUT_US = _any(
     r"\bhow(?:['’]s|\s+is|\s+are)\s+(?:it\s+going|you|things|everything|life|your\s+day)\b(?:\s+(?:doing|today|going))*",
     r"\bwhat['’]?s\s+up\b|\bany(?:body|one)\s+(?:there|home)\b|\b(?:whether|if)\s+you\s+are\s+(?:there|online|awake|alive)\b|\bjust\s+testing\b"
     r"|\b(?:are|r)\s+you\s+(?:there|a\s+(?:(?:chat)?bot|robot|human|machine|program\w*|person|real\s+person|computer)|an\s+ai|human|real"
-    r"|awake|busy|free|online|alive|working|ready|able\s+to\s+help)\b|\bdo\s+you\s+(?:speak|understand|remember|know\s+me|ever"
+    r"|awake|busy|free|online|alive|working|ready|able\s+to\b[^.?!]*)\b|\bdo\s+you\s+(?:speak|understand|remember|know\s+me|ever"
     r"|sleep|learn|store|keep)\b[^.?!]*|\b(?:who|what)(?:\s+or\s+what)?\s+am\s+i\s+\w+\s+to\b|\bam\s+i\s+(?:talking|speaking|writing)\s+to\b[^.?!]*",
     r"\b(?:nice|good|glad|pleased)\s+to\s+(?:meet|see)\s+you\b|\b(?:happy|merry)\s+(?:new\s+year|christmas|easter|holidays|birthday)\b"
-    r"|\bsorry,?\s+wrong\s+\w+|\b(?:never\s?mind|forget\s+it)\b|\byou(?:['’]re|\s+are|\s+rock)\b(?:\s+(?:so|really|very|the))?"
+    r"|^\W*(?:ok(?:ay)?|alright|all\s+right|got\s+it|understood|i\s+see|noted|perfect|great|fine|cool|super|lol|haha)\W*$"
+    r"|^\W*(?:ok(?:ay)?\W+)?(?:got\s+it|understood|i\s+see|noted)\W*$|\bsorry,?\s+wrong\s+\w+|\b(?:never\s?mind|forget\s+it)\b|\byou(?:['’]re|\s+are|\s+rock)\b(?:\s+(?:so|really|very|the))?"
     r"(?:\s+(?:great|awesome|helpful|good|kind|best|welcome|wonderful|fantastic))?(?=\s*(?:[.!,]|$))",
     # what is asked about Simrelay by its name, or about runs as such
-    r"(?:^|[.?!,;]\s*)[^.?!]*\b(?:in|of|with|by|is|does|can|has|how|about|for|to|use|using|did|will|was)\s+simrelay\b[^.?!]*",
+    r"(?:^|[.?!,;]\s*)[^.?!]*\b(?:in|of|with|by|is|does|can|has|how|about|for|to|use|using|did|will|was|if|when|whether|why|that)\s+simrelay\b[^.?!]*",
     r"\b(?:does|do|will|can|would)\s+(?:a|my|the|all|running)\s+(?:runs?|jobs?)\s+(?:go\s+on|continue|survive|stop|keep|get\s+lost"
     r"|end|die)\b[^.?!]*",
-    r"\bwhat\s+happens\s+(?:to\s+(?:my|a|the)\s+(?:runs?|jobs?|data)\s+)?(?:if|when)\s+(?:I|we|you|my\s+(?:laptop|computer|connection)"
+    r"\bwhat\s+happens\s+(?:to\s+(?:my|a|the)\s+(?:runs?|jobs?|data)\s+)?(?:if|when)\s+(?:I|we|you|a\s+\w+|my\s+(?:laptop|computer|connection)"
     r"|the\s+(?:power|server|machine|connection|network))\b[^.?!]*",
     r"\b(?:where|how)\s+(?:do|can|could|will|would)\s+(?:I|we)\s+(?:find|see|get|download|read|follow|watch|access|approve|cancel)\s+"
     r"(?:(?:the\s+)?(?:progress|status|state|end|log)\s+of\s+)?(?:my|our|the|a|your)\s+(?:results|reports?|runs?|manual|documentation|docs|plans?|guide|help)\b[^.?!]*",
@@ -83,7 +84,7 @@ _PRAISE = _any(
 _FILLER = _any(
     r"^\W*(?:and|but|so|well|ok(?:ay)?|then|if\s+i\s+may(?:\s+ask)?|please|by\s+the\s+way|just\s+(?:curious|asking|wondering)|sorry"
     r"|for\s+(?:now|today)|simrelay|(?:dear\s+)?(?:all|team|colleagues?|everyone)|kind\s+regards|regards|best(?:\s+wishes)?|again|indeed|too"
-    r"|on\s+\w+|(?:my\s+)?(?:dear|friend|mate|folks|bot|robot))?(?:\s+(?:and|then|so|again))?\W*$",
+    r"|on\s+\w+|lol|haha|everybody|before\s+i\s+[^:]*:?|good\s+at|(?:my\s+)?(?:dear|friend|mate|folks|bot|robot))?(?:\s+(?:and|then|so|again))?\W*$",
 )
 
 _INJECTION = _any(
@@ -165,7 +166,7 @@ _NOBODY = _any(
     r"|\bligands?\b[^.?!]{0,20}\b(?:kinase|poses)"
     r"|\bprotein\s+(?:fold|structure)\w*|\b(?:fluid|gas)\s+flow\b|\bcfd\b|\bfinite\s+elements?\b"
     r"|\bbipolar\s+plates?\b|\bstack'?s?\b[^.?!]{0,20}\bplate"
-    r"|\bsynthes[iy][sz]e\s+(?:\d|some|me)|\b\d+\s*(?:m|k)?g\s+of\b|\b(?:order|buy|ship"
+    r"|\bsynthes[iy][sz]e\s+(?:\d|some|me)|\b(?:make|prepare|deliver|weigh\s+out)\s+(?:me\s+)?\d+\s*(?:m|k)?g\s+of\b|\b(?:order|buy|ship"
     r"|purchase)\s+(?:me\s+)?(?:some\s+)?\d*\s*\w*\s*(?:chemicals?|reagents?|g\b)"
     r"|\bbook\s+(?:a|me|the)\b|\bsend\s+(?:an?\s+)?e?-?mail\b|\btrain\s+(?:a|the|me)\b[^.?!]*\b(?:network|model"
     r"|llm)\b|\bgen(?:es?|omes?)\b"
@@ -199,7 +200,7 @@ def is_only_polite(text: str) -> bool:
         rest = pattern.sub(" . ", rest)
     if rest == text:
         return False
-    clauses = [clause for clause in re.split(r"[.!;\n]+|(?<=\?)|,|\s[-–—]\s", rest) if re.search(r"\w", clause)]
+    clauses = [clause for clause in re.split(r"[.!;:\n]+|(?<=\?)|,|\s[-–—]\s", rest) if re.search(r"\w", clause)]
     thanked = bool(_THANKS.search(text) or _BYE.search(text))
     said = (one for one in clauses if not only_tells(one) and not _FILLER.search(one))
     return all(thanked and _PRAISE.search(one) and not asks(one) for one in said)

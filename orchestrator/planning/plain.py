@@ -43,7 +43,7 @@ _NOT = (
     r"|avoid(?:ing)?|skip(?:ping)?|rather\s+than|instead\s+of|except(?:\s+for)?|nothing\s+(?:to\s+do\s+with|else))"
 )
 _NEGATED = re.compile(
-    rf"(?<![\w-]){_NOT}(?!\s+only\b)(?![\w-])"
+    rf"(?<!\bare\s)(?<!\bis\s)(?<!\bhas\s)(?<!\bhave\s)(?<!\bbe\s)(?<![\w-]){_NOT}(?!\s+only\b)(?![\w-])"
     r"(?:(?!\b(?:but|just|only|please|however|instead|though|and\s+(?:then|just|only)|which|then"
     r"|because)\b)[^,.;:!?\n()])*",
     re.IGNORECASE,

@@ -6,21 +6,29 @@ agent nearly as strong, and a sentence that asks.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from orchestrator.planning import manners
-from orchestrator.planning.clauses import split
+from orchestrator.planning.clauses import is_bare_verb, phrases, split
 from orchestrator.planning.scoring import SOURCES, Scores, score
 from orchestrator.planning.sentences import only_tells
-from orchestrator.planning.vocabulary import COSTLY, DOING, PHRASE, TOOL, TOPIC
+from orchestrator.planning.vocabulary import COSTLY, DOING, LOOKING, PHRASE, TOOL, TOPIC
 
 #: what the words of a clause must weigh to be a part of a plan
 ENOUGH = 2.0
 #: whose work the plan of an agent begins with, so that its words say nothing against that agent
 _HELPERS = {"qm_agent": ("chemistry_agent",), "multiwfn_agent": ("chemistry_agent", "qm_agent")}
+_ORDER = ("web_search_agent", "rag_agent", "chemistry_agent", "hem_agent", "qm_agent", "md_agent", "multiwfn_agent")
+#: which agent's work may follow whose within one clause
+_GOES_ON = frozenset(
+    {(one, other) for one, other in itertools.combinations(_ORDER, 2) if (one, other) != ("md_agent", "multiwfn_agent")}
+    | {(one, source) for one in _ORDER for source in SOURCES if one != source}
+    | {("hem_agent", "chemistry_agent")}
+)
 #: what a design is judged by
 _OBJECTIVE = re.compile(
     r"(?:ion(?:ic)? )?conductivit\w+|water uptake|swell\w*|stabilit\w+|mobilit\w+|transport|diffus\w+", re.IGNORECASE
@@ -108,6 +116,8 @@ def route(text: str, preferred: str = "") -> Route:
     words = ", ".join(whole.words[leaders[0]])
     if whole.weights[leaders[0]] < ENOUGH:
         return Route("ask", _candidates(whole), f"hardly says what to do ({words})", whole)
+    if leaders[0] in COSTLY and is_bare_verb(text):
+        return Route("ask", leaders, f"does not say to what ({words})", whole)
     if all(map(only_tells, clauses)):
         return Route("ask", leaders, f"tells something ({words}), and asks for nothing", whole)
     return Route("agent", leaders, f"words of {leaders[0]}: {words}", whole)
@@ -115,19 +125,18 @@ def route(text: str, preferred: str = "") -> Route:
 
 def _opposed(scores: Scores, leader: str) -> bool:
     """Tell whether another agent's words are so strong that the leader's lead is no decision."""
-    rivals = [weight for agent, weight in scores.weights.items() if _speaks_against(scores, agent, leader)]
-    rival = max(rivals, default=0.0)
+    rival = max((scores.weights[agent] for agent in _against(scores, leader)), default=0.0)
     lead = scores.weights[leader] - rival
     if leader in SOURCES and leader in scores.named:
         return False
     return (rival >= TOOL and lead < PHRASE) or (leader in COSTLY and rival >= PHRASE and lead <= TOPIC)
 
 
-def _speaks_against(scores: Scores, agent: str, leader: str) -> bool:
-    """Tell whether the words of another agent are more than what the leader's own requests hold too."""
+def _against(scores: Scores, leader: str) -> list[str]:
+    """Give the other agents whose words are more than what the leader's own requests hold too."""
     shared = _SHARED.get(leader)
-    only_shared = shared is not None and all(map(shared.fullmatch, scores.words[agent]))
-    return agent != leader and agent not in _HELPERS.get(leader, ()) and not only_shared
+    others = [agent for agent in scores.weights if agent != leader and agent not in _HELPERS.get(leader, ())]
+    return [one for one in others if shared is None or not all(map(shared.fullmatch, scores.words[one]))]
 
 
 def _alike(scores: Scores) -> str:
@@ -156,9 +165,9 @@ def _settled(scores: Scores, preferred: str = "") -> tuple[str, ...]:
     leaders = scores.leaders
     if preferred in leaders:
         return (preferred,)
-    for leader in _SHARED.keys() & set(leaders):
-        if scores.weights[leader] >= PHRASE and not any(_speaks_against(scores, one, leader) for one in leaders):
-            return (leader,)
+    settled = [one for one in _SHARED if scores.weights.get(one, 0) >= PHRASE and not _against(scores, one)]
+    if len(settled) == 1 and set(leaders) != SOURCES:
+        return (settled[0],)
     computed = {"chemistry_agent", "qm_agent", "multiwfn_agent"}
     if "multiwfn_agent" in leaders and scores.weights["multiwfn_agent"] >= PHRASE and set(leaders) <= computed:
         # The plan of an analysis begins with the quantum steps that it needs.
@@ -191,6 +200,25 @@ def _needed(parts: Sequence[Clause], agent: str, scores: Scores) -> float:
     return ENOUGH + TOPIC if (parts[-1].agent, agent) == ("md_agent", "qm_agent") else ENOUGH
 
 
+def _unlike(clause: str) -> list[str]:
+    """Cut a clause into the phrases that name different agents outright, one to go on after the other; or not at all."""
+    if LOOKING.search(clause) and SOURCES & score(clause).named:
+        return [clause]
+    found: list[tuple[str, str]] = []
+    for phrase in phrases(clause):
+        text = f"{found.pop()[0]}, {phrase}" if found and not found[-1][1] else phrase
+        scores = score(text)
+        leaders = _settled(scores)
+        strong = len(leaders) == 1 and scores.weights[leaders[0]] >= TOOL and not _opposed(scores, leaders[0])
+        agent = leaders[0] if strong else ""
+        if found and agent in ("", found[-1][1]):
+            found[-1] = (f"{found[-1][0]}, {text}", found[-1][1])
+        else:
+            found.append((text, agent))
+    pairs = itertools.pairwise(agent for _, agent in found)
+    return [phrase for phrase, _ in found] if all(pair in _GOES_ON for pair in pairs) else [clause]
+
+
 def _parts(clauses: Sequence[str], preferred: str) -> tuple[tuple[Clause, ...], Scores | None]:
     """Route the clauses one by one; what is too weak goes with the clause before it.
 
@@ -204,7 +232,7 @@ def _parts(clauses: Sequence[str], preferred: str) -> tuple[tuple[Clause, ...], 
     undecided: Scores | None = None
     parts: list[Clause] = []
     waiting = ""
-    for text in clauses:
+    for text in (phrase for clause in clauses for phrase in _unlike(clause)):
         scores = score(text)
         leaders = _settled(scores, preferred)
         if len(leaders) != 1 or scores.weights[leaders[0]] < _needed(parts, leaders[0], scores):

@@ -54,6 +54,9 @@ def score(text: str) -> Scores:
         if agent in SOURCES and any(find.weight >= PHRASE for find in mine) and not DOING.search(read.words):
             # What a source says comes from the source, whatever it is about.
             weight += PHRASE + TOPIC
+        if agent in SOURCES and DOING.search(read.words) and not any(find.weight >= TOOL for find in mine):
+            # "Run the thing from the paper" asks no paper.
+            weight = min(weight, TOPIC)
         if weight > 0:
             weights[agent] = weight
             if any(find.weight >= TOOL for find in mine):

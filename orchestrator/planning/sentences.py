@@ -52,7 +52,8 @@ _TELLS = re.compile(
     r"|[A-Z][\w.]*(?:\s+[A-Z][\w.]*|\s+et\s+al\.?)*\s+"
     r"(?:is|are|was|were|has|had|says|said|told|thinks|wants|wanted|asked|suggested|mentioned|claims|claimed|reports|reported"
     r"|found|gave|gives|writes|wrote|insists|needs|believes|stopped|failed|crashed|finished|converged|published|measured)\b)"
-    r"|^\W*\w+\s+warnings?\b|\b(?:I|we)\s+(?:already\s+)?(?:know|have\s+(?:got\s+)?already)\b",
+    r"|^\W*(?i:(?:our|my|the|some)\s+(?:\w+\s+){0,2}(?:people|colleagues?|groups?|students?|referees?|reviewers?|partners?)"
+    r"\s+(?:want|need|say|think|believe|ask|claim|prefer|like)s?)\b|^\W*\w+\s+warnings?\b|\b(?:I|we)\s+(?:already\s+)?(?:know|have\s+(?:got\s+)?already)\b",
 )
 
 

@@ -76,8 +76,8 @@ _CHEMISTRY = (
         log~p | lipophilic\w* | hydrophobicity | partition coefficients? | synthetic accessibility | sa scores?
             | drug~lik\w+ | descriptors? | rotatable bonds? | (?:h|hydrogen)~bond (?:donors?|acceptors?)
             | structural alerts? | (?:easy|hard|difficult) to (?:make|synthesi[sz]e) | fsp3
-        m/z | smiles (?:of|for|strings?|code|notation) | (?:its|their|the) (?:canonical )?smiles | cas \d+-\d\d-\d | spell out | (?:into|to|as|in) (?:an? )?(?:canonical |valid )?smiles
-        2~d (?:image|picture|depiction|structure|drawing|diagram)s? | skeletal \w+ | structur(?:e|al) (?:drawing
+        m/z | esi~ms? | maldi | mass~spec\w* | how many (?:m?mol|moles?) | smiles (?:of|for|strings?|code|notation) | (?:its|their|the) (?:canonical )?smiles | cas \d+-\d\d-\d | spell out | (?:into|to|as|in) (?:an? )?(?:canonical |valid )?smiles
+        2~d\b(?! (?:nmr|map|materials?|lattice)) | 2~d (?:image|picture|depiction|structure|drawing|diagram)s? | skeletal \w+ | structur(?:e|al) (?:drawing
             |diagram|picture|image|formula)s? | line drawings? | lewis structures? | sketch\w* | png | svg
         <SHOW> (?:me )?(?:the |a |this |its )?(?:molecules?|compounds?|structures?|structural formulae?)
         3~d (?:structures?|coordinates|models?|conformers?|geometr(?:y|ies)) | xyz(?: (?:files?|coordinates|of|for))?
@@ -131,6 +131,7 @@ _HEM = (
         (?:cation|ammonium|head~group) (?:famil(?:y|ies)|types?|class(?:es)?|cores?) | famil(?:y|ies) of (?:cations?
             |head~groups?) | head~groups?
         (?:the|your|that) optimi[sz]er | objectives? | multi~objective
+        (?:maximi[sz]|minimi[sz]|improv|increas|rais)(?:e|es|ing)\b[^.;?!]{0,30}(?:conductivity|swelling|uptake|stability|iec)
         esr | ewu | iec | (?:logs?|status|progress)\b[^.?!]{0,30}\b(?:design|search|optimi[sz]ation)
             | (?:finished|running) (?:design|search) | (?:score|rank) (?:them|what|the (?:cations|candidates)|\w+iums?)
     """,
@@ -163,9 +164,9 @@ _QM = (
         homos? | lumos? | highest occupied\S* | lowest unoccupied\S* | frontier orbitals? | orbital energ(?:y|ies)
         (?:(?:band|homo[-–/ ]?lumo|orbital|energy|optical|fundamental) )?gaps?(?! (?:remain|(?:in|of) (?:what|(?:the |our |my )?(?:lit
             |know|published|current|research|understanding|data|studies|field|work))))
-        single~points? | sp energy | scf | electronic (?:structures?|energ\w+|properties) | zpv?es? | zero~point
+        single~points? | sp (?:energy|at|with|@) | scf | electronic (?:structures?|energ\w+|properties) | zpv?es? | zero~point
         (?:re)?optimi[sz](?!er)\w*(?! (?:[\w-]+ ){0,5}(?:membranes?|polymers?|hems?|aems?|conditions
-            |process\w*|stacks?|cells?|conductivit\w+|yields?|schedules?|potency)) | opt | relax(?:ed|ation|ing)?
+            |process\w*|stacks?|cells?|conductivit\w+|yields?|schedules?|potency)) | opt(?! (?:for|in|out)) | relax(?:ed|ation|ing)?
             | geometr(?:y|ies) | equilibrium structures? | bond (?:lengths?|angles?) | dihedrals?
             | minim(?:um|a)(?: energy structure)?(?= at\b| on\b| structure|\?) | true minim(?:um|a)
         frequenc(?:y|ies) | freqs? | vibration\w* | (?:normal|negative|soft|vibrational|imaginary) modes?
@@ -223,7 +224,8 @@ _MD = (
         diffus(?:e|es|ing) | (?:self~)?diffus(?:ion|ivit\w+)(?: (?:coefficients?|constants?))? | msds? | mean~square(?:d)?(?: displacements?)?
             | how (?:fast|far|quickly) (?:do(?:es)? )?(?:\w+ ){1,3}(?:move|travel|diffuse|migrate|get
             |drift)s? | (?:wander|wobble|float|jiggle|drift)s?
-        simulate (?=\w|\d) | (?:run|do|perform|start|set up|by|from|with) (?:a |an |the |\w+ ){0,2}simulations?(?! (?:programm?e?s?|package|software)) | simulations? (?:of|at|with|box) | box \w+
+        simulate(?= \w) | (?:run|do|perform|start|set up|by|from|with) (?:a |an |the |\w+ ){0,2}simulations?(?! (?:programm?e?s?|package|software)) | simulations? (?:of|at|with|box) | box \w+
+        (?:moves?|diffuses?|travels?|migrates?) (?:\w+ )?(?:faster|slower|quick\w*) | exchange (?:around|rates?|times?)
         rdfs? | g\(r\) | rms[df]s? | radial distribut\w+ | pair (?:correlation|distribution) functions? | coordination (?:numbers?|shells?)
             | (?:solvation|hydration|first) shells? | hydration numbers? | residence times?
         hydrogen~bond(?:s|ing)? (?:lifetimes?|dynamics|networks?) | hydrogen~bonds | viscosit\w+ | how viscous | surface tension
@@ -256,8 +258,8 @@ _MULTIWFN = (
         TOOL,
         r"""
         multiwfn | \S*\.(?:wfn|wfx|fchk|molden|gbw|47|cub|cube) | cub(?:e|es)(?: files?)? | wfn | fchk | molden | gbw
-        hirshfeld\S* | cm5 | adch | resp | chelpg | mbis | esp | elf | nci | rdg | reduced density gradient | q?taim
-            | aim | nbo | nao | npa | mayer | wiberg | fukui | nics | lol | locali[sz]ed orbital locator | adndp | pdos
+        hirshfeld\S* | cm5 | adch | resp(?!\.) | chelpg | mbis | esp(?!\.) | elf | nci | rdg | reduced density gradient | q?taim
+            | aim (?:analysis|charges?|basins?) | (?:by|with|using|via) aim | nbo | nao | npa | mayer | wiberg | fukui | nics | lol (?:maps?|plots?|isosurfaces?) | locali[sz]ed orbital locator | adndp | pdos
             | igmh? | eda | becke | homa | l(?:ö|oe|o)wdin | dual descriptor
         wave~functions? | electrostatic potentials? | natural (?:bond orbitals?|population|charges?)
             | electron locali[sz]ation\s*\w* | atoms in molecules
@@ -321,6 +323,9 @@ _RAG = (
         (?:index|ingest|upload|import|add)\w*\b[^.;?!]{0,40}<DOCUMENT>
             | <DOCUMENT> (?:that |which )?(?:we|I) (?:have|hold|own|collected|indexed|uploaded|keep)
         (?:has|have|had|been|was|were|is|as|what) (?:been |ever )?(?:published|reported|described|documented)
+            | (?:is|are|was|were) (?:\w+ )?(?:discussed|proposed|suggested|debated|recommended|mentioned)
+            | (?:do|does|did)\b[^.?!]{0,40} (?:explain|argue|conclude|recommend|claim|describe|discuss)
+            | (?:has|have)\b[^.?!]{0,40} ever (?:been )?\w+
         (?:has|have|had|was|were)\b(?! (?:I|we|you|it|the (?:swarm|search|run|job))\b)[^.;?!]{0,60}?\b(?:been |ever |already )?(?:measured
             |computed|calculated|simulated|compared|studied|investigated|tested|determined|proposed|shown|published)(?: before| so far| already| previously)?(?=[^.;!]*\?|\W*$| before\b| by whom\b)
             | what \w+(?: \w+)? (?:did|do) (?:the )?(?:group|team|authors?|people|others) | where did \w+ publish
@@ -337,10 +342,10 @@ _RAG = (
         PHRASE,
         r"""
         who (?:says|said|claims|claimed|argues|argued|showed|shows) | what (?:do|did|have) others | others (?:have )?(?:found
-            |reported|measured|say|said|do|did|use|used|computed|calculated) | evidence (?:that|for|of|in|against) | any evidence
+            |reported|measured|say|said|do|did|use|used|computed|calculated) | evidence (?:that|for|of|in|against) | any evidence | sources
         papers | publications? | articles? | pdfs? | manuscripts? | documents? | thes[ei]s | journals? | passages?
             | excerpts? | monographs? | abstracts | proceedings | book chapters? | supporting information
-        publish(?:ed)? | report(?:ed) | reviews? | ref(?:erence)?s?(?! (?:state|electrode|compound|\w+ed)) | studies
+        published | (?:did|does|do|who|where|has|have)\b[^.?!]{0,30} publish | report(?:ed) | reviews? | ref(?:erence)?s?(?! (?:state|electrode|compound|\w+ed)) | studies
             | state of the art | authors?
         (?:which|what|whose) (?:authors?|groups?|papers?|studies|articles?|documents?)
             | (?:find|compile|list|give|collect|gather|get|need|want)\b[^.;?!]{0,30}\b(?:bibliograph\w+|ref(?:erence)?s|papers|sources)
@@ -355,7 +360,7 @@ _RAG = (
     (
         TOPIC,
         r"""
-        research | paper | findings | evidence | knowledge | sources? | known | scholar\w* | citable | page | quote
+        research | paper | findings | evidence | knowledge | source | known | scholar\w* | citable | page | quote
     """,
     ),
 )
@@ -377,6 +382,7 @@ _WEB = (
             | (?:this|last|past|next|recent) (?:few |couple of )?(?:weeks?|months?|years?)(?:'s)? | so far this year | as of (?:today|now)
         current (?:\w+ )?(?:price|version|release|licen[cs]e|state|status|rules?|regulations?|terms|news|affairs|events?)\w*
             | today's (?!run|job)\w+
+        (?:new|newer|next|upcoming|fresh) (?:stable )?(?:releases?|versions?|editions?|updates?) | updates? (?:on|about)
         announce(?:d|ments?|s)? | releases? | released | superseded | came? out | coming out | launched | links?(?= to\b|\?|\.|$)
             | (?:is|are) (?:there|it)\b[^.?!]{0,30}\b(?:download|tutorial|licen[cs]e)
         vendors?(?! (?:list|call|say|name|state)s?) | suppliers? | manufacturers? | (?:who|which|where)\b[^.?!]{0,40}\b(?:sell(?:s|ing)?|buy|suppl(?:y|ies)|offers
@@ -384,6 +390,8 @@ _WEB = (
             | commercially | for sale | (?:more |less |how )?expensive | cheap(?:er|est)? | free (?:for|of charge) | academic licen[cs]es?
         (?:when|where) (?:and where )?(?:is|are|will|does)\b[^.?!]{0,40}\b(?:meeting|conference|workshop|symposium
             |deadline|congress) | conferences?(?: dates?)? | symposi(?:um|a) | trade fairs? | deadlines? | summer school
+        opening hours | hotline | phone numbers? | (?:e-?mail|postal) address(?:es)? | contact details
+            | who (?:leads|heads|runs|directs|owns|founded) | compan(?:y|ies)
         ceo | nobel | prize | regulations? | legislation | directives? | reach(?= (?:regist|restrict|list))|  patents?
             | funding calls? | calls? for proposals | (?:calls?|tenders?) (?:for|close) | vacanc(?:y|ies) | jobs in | (?:phd|post~doc|open) (?:positions?|jobs?)
             | banned | (?:is|are) there (?:a|any) (?:newer|new)
@@ -391,7 +399,7 @@ _WEB = (
     """),
     (TOPIC, r"""
         current(?:ly)? | today | right now | nowadays | these days | at the moment
-        rules | market | compan(?:y|ies) | (?:look|looked) up | meeting | conference | version | winner | exhibition
+        rules | market | start-?ups | fair | pfas | at present | (?:look|looked) up | meeting | conference | version | winner | exhibition
     """),
 )  # fmt: skip
 
