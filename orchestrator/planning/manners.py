@@ -41,7 +41,7 @@ _ABOUT_US = _any(
     r"\b(?:which|what)\s+(?:agents|abilities|capabilities|tools|features|languages|commands)\s+(?:do\s+you|are|can|does|could"
     r"|have\s+you)\b[^.?!]*",
     r"\bhow\s+(?:do|can|does|should|would|must)\s+(?:you|i|one|we|this|it|simrelay)\s+(?:work|use\s+(?:you|this|simrelay|it)|ask"
-    r"|start(?!\s+(?:an?|the|my)\b)|begin|get\s+started|talk\s+to\s+you|phrase|word)\b[^.?!]*",
+    r"|start(?:\s+an?\s+(?:new\s+)?(?:run|job|calculation|simulation)(?=\s*(?:[?.!]|$))|(?!\s+(?:an?|the|my)\b))|begin|get\s+started|talk\s+to\s+you|phrase|word)\b[^.?!]*",
     r"\b(?:can|could|would|will)\s+you\s+(?:(?:please|kindly)\s+)?(?:help(?:\s+me)?(?:\s+with\s+(?:something|a\s+(?:question|problem)|my\s+(?:work|research)))?(?=\s*(?:[?.!]|please|$|out\b))"
     r"|(?:explain|tell|show)(?:\s+(?:me|us|to\s+me))?\s+(?:[\w\s]{0,40}\s)?(?:what|how)\s+(?:(?:you|this|it|simrelay)\s+(?:do|can|are"
     r"|works?|is)|(?:I|we|one)\s+can\s+(?:ask|do|use))\b[^.?!]*|introduce\s+yourself)",
@@ -50,7 +50,7 @@ _ABOUT_US = _any(
     r"^\W*help(?:\s+(?:me|please))?\W*$",
     r"\bhow(?:['’]s|\s+is|\s+are)\s+(?:it\s+going|you|things|everything|life|your\s+day)\b(?:\s+(?:doing|today|going))*",
     r"\bwhat['’]?s\s+up\b|\bany(?:body|one)\s+(?:there|home)\b|\b(?:whether|if)\s+you\s+are\s+(?:there|online|awake|alive)\b|\bjust\s+testing\b"
-    r"|\b(?:are|r)\s+you\s+(?:there|a\s+(?:(?:chat)?bot|robot|human|machine|program\w*|person|real\s+person|computer)|an\s+ai|human|real"
+    r"|\bis\s+(?:this|it|there)\s+(?:really\s+)?a\s+(?:person|human|bot|machine|program\w*|robot)\b[^.?!]*|\b(?:are|r)\s+you\s+(?:there|a\s+(?:(?:chat)?bot|robot|human|machine|program\w*|person|real\s+person|computer)|an\s+ai|human|real"
     r"|awake|busy|free|online|alive|working|ready|able\s+to\b[^.?!]*)\b|\bdo\s+you\s+(?:speak|understand|remember|know\s+me|ever"
     r"|sleep|learn|store|keep)\b[^.?!]*|\b(?:who|what)(?:\s+or\s+what)?\s+am\s+i\s+\w+\s+to\b|\bam\s+i\s+(?:talking|speaking|writing)\s+to\b[^.?!]*",
     r"\b(?:nice|good|glad|pleased)\s+to\s+(?:meet|see)\s+you\b|\b(?:happy|merry)\s+(?:new\s+year|christmas|easter|holidays|birthday)\b"
@@ -58,7 +58,7 @@ _ABOUT_US = _any(
     r"|^\W*(?:ok(?:ay)?\W+)?(?:got\s+it|understood|i\s+see|noted)\W*$|\bsorry,?\s+wrong\s+\w+|\b(?:never\s?mind|forget\s+it)\b|\byou(?:['’]re|\s+are|\s+rock)\b(?:\s+(?:so|really|very|the))?"
     r"(?:\s+(?:great|awesome|helpful|good|kind|best|welcome|wonderful|fantastic))?(?=\s*(?:[.!,]|$))",
     # what is asked about Simrelay by its name, or about runs as such
-    r"(?:^|[.?!,;]\s*)[^.?!]*\b(?:in|of|with|by|is|does|can|has|how|about|for|to|use|using|did|will|was|if|when|whether|why|that)\s+simrelay\b[^.?!]*",
+    r"(?:^|[.?!,;]\s*)[^.?!]*(?:['’]s|\b(?:in|of|with|by|is|does|can|has|how|about|for|to|use|using|did|will|was|if|when|whether|why|that))\s+simrelay\b[^.?!]*",
     r"\b(?:does|do|will|can|would)\s+(?:a|my|the|all|running)\s+(?:runs?|jobs?)\s+(?:go\s+on|continue|survive|stop|keep|get\s+lost"
     r"|end|die)\b[^.?!]*",
     r"\bwhat\s+happens\s+(?:to\s+(?:my|a|the)\s+(?:runs?|jobs?|data)\s+)?(?:if|when)\s+(?:I|we|you|a\s+\w+|my\s+(?:laptop|computer|connection)"
@@ -84,7 +84,7 @@ _PRAISE = _any(
 _FILLER = _any(
     r"^\W*(?:and|but|so|well|ok(?:ay)?|then|if\s+i\s+may(?:\s+ask)?|please|by\s+the\s+way|just\s+(?:curious|asking|wondering)|sorry"
     r"|for\s+(?:now|today)|simrelay|(?:dear\s+)?(?:all|team|colleagues?|everyone)|kind\s+regards|regards|best(?:\s+wishes)?|again|indeed|too"
-    r"|on\s+\w+|lol|haha|everybody|before\s+i\s+[^:]*:?|good\s+at|(?:my\s+)?(?:dear|friend|mate|folks|bot|robot))?(?:\s+(?:and|then|so|again))?\W*$",
+    r"|on\s+\w+|lol|haha|everybody|before\s+i\s+[^:]*:?|good\s+at|hey|hi|(?:my\s+)?(?:dear|friend|mate|folks|bot|robot))?(?:\s+(?:and|then|so|again))?\W*$",
 )
 
 _INJECTION = _any(

@@ -62,7 +62,7 @@ _PURPOSE = re.compile(
     r"(?:paper|thesis|talk|manuscript|presentation|poster|article|report|seminar|review|lecture|proposal|book|slides?"
     r"|website|publication|meeting|cover|grant|course|class|deliverable|referees?|reviewers?|supervisor|boss|introduction)"
     r"(?!\s+(?:by|from|in|say\w*|report\w*))\b(?:\s+(?:on|about|of)\s+(?:(?!\b(?:I|we|please|could|can)\b)[^,.:;?!])*)?"
-    r"|\bso\s+that\s+(?:I|we|they|it|my|our)\b[^.;?!\n]*|\bbecause\b[^,.;:?!\n]*|\bas\s+(?:I|we)\s+(?:am|are|have|need)\b[^,.;:?!]*"
+    r"|\bso\s+that\s+(?:I|we|they|it|my|our)\b[^.;?!\n]*|\b(?:the|our|my)\s+(?:DFT|MD|QM|HEM|modelling|simulation|library)\s+(?:people|group|team|colleagues?|guys|department)\b|\bbecause\b[^,.;:?!\n]*|\bas\s+(?:I|we)\s+(?:am|are|have|need)\b[^,.;:?!]*"
     r"|\b(?:I|we)\s*(?:['’]ll|\s+will|\s+shall)\b[^.;?!\n]*",
     re.IGNORECASE,
 )

@@ -46,6 +46,17 @@ _SHARED = {
     "rag_agent": _PROGRAM,
     "web_search_agent": _PROGRAM,
 }
+#: what is asked of something that was said elsewhere
+_OF_IT = re.compile(
+    r"\b(?:of|for|on|with)\s+(?:it|this|that|them|these|those|both)\W*$|^\W*(?:and\s+)?(?:what|how)\s+about\s+(?:the\s+)?\w+\W*$",
+    re.IGNORECASE,
+)
+#: "look it up online": where to find what was asked before
+_WHERE = re.compile(
+    r"^\W*(?:please\s+|just\s+|only\s+|for\s+now\s+)*(?:look|google|search|check|use|consult|ask)\b(?!.*\b(?:compar\w+|whether|if"
+    r"|what|which|for\s+\w+)\b)(?:\W+\w+){1,6}\W*$",
+    re.IGNORECASE,
+)
 Kind = Literal["agent", "plan", "respond", "refuse", "ask"]
 
 
@@ -116,7 +127,7 @@ def route(text: str, preferred: str = "") -> Route:
     words = ", ".join(whole.words[leaders[0]])
     if whole.weights[leaders[0]] < ENOUGH:
         return Route("ask", _candidates(whole), f"hardly says what to do ({words})", whole)
-    if leaders[0] in COSTLY and is_bare_verb(text):
+    if leaders[0] in COSTLY and (is_bare_verb(text) or (whole.weights[leaders[0]] <= PHRASE and _OF_IT.search(text))):
         return Route("ask", leaders, f"does not say to what ({words})", whole)
     if all(map(only_tells, clauses)):
         return Route("ask", leaders, f"tells something ({words}), and asks for nothing", whole)
@@ -245,6 +256,10 @@ def _parts(clauses: Sequence[str], preferred: str) -> tuple[tuple[Clause, ...], 
                 waiting = f"{waiting}{text}, "
             continue
         agent = leaders[0]
+        if agent in SOURCES and parts and _WHERE.search(text) and not any(DOING.search(part.text) for part in parts):
+            merged = _merged([scores, *(part.scores for part in parts)])
+            parts = [Clause(", ".join([*(part.text for part in parts), text]), agent, merged)]
+            continue
         if parts and parts[-1].agent == agent:
             parts[-1] = Clause(f"{parts[-1].text}, then {text}", agent, _merged([parts[-1].scores, scores]))
         else:

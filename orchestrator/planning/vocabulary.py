@@ -65,7 +65,9 @@ _CHEMISTRY = (
         similarit(?:y|ies) | similar | alike | resembl\w+ | fingerprints?
         canonical(?:ly|i[sz]\w*)? | isomeric(?: smiles)? | (?:stereo|chiral) ?cent(?:re|er)s? | stereo\w* | chiral\w*
             | enantiomers? | diastereo\w+ | [LDRS]-? or [LDRS]\b
-        (?:primary|secondary|tertiary) or \w+
+        (?:primary|secondary|tertiary) or \w+ | one (?:and the same )?(?:compound|molecule|substance|or two molecules)
+            | (?:correctly|properly|rightly) written | written (?:correctly|properly|right) | charge and (?:spin|multiplicity)
+            | names (?:of|for)\b
         (?:same|identical|different|equivalent) (?:compound|molecule|structure|substance|thing|species|cation)s?
             | (?:is|are)\b[^.?!:;]{0,50}\bthe same(?=\s*[:?]|$) | duplicates? among
             | de-?duplicate
@@ -82,7 +84,7 @@ _CHEMISTRY = (
         <SHOW> (?:me )?(?:the |a |this |its )?(?:molecules?|compounds?|structures?|structural formulae?)
         3~d (?:structures?|coordinates|models?|conformers?|geometr(?:y|ies)) | xyz(?: (?:files?|coordinates|of|for))?
             | (?:starting|initial|force~field) (?:structures?|geometr\w+) | sdf | mol~files?
-        (?:how|hw) many \w* ?<ATOM>(?![-\s]bond) | (?:number of|count)(?: the)? \w* ?<ATOM> | atom counts? | heavy atoms? | (?:how|hw) many [CHNOPSF]\b | on paper
+        (?:how|hw) many \w* ?<ATOM>(?![-\s]bond) | (?:number of|count)(?: the)? \w* ?<ATOM> | <ATOM> counts? | heavy atoms? | (?:how|hw) many [CHNOPSF]\b | on paper
             | ring counts?
         formal charges? | (?:net|total|overall) charges? | degrees? of unsaturation | multiplicit(?:y|ies)
             | spin states? | oxidation (?:states?|numbers?)
@@ -119,12 +121,12 @@ _HEM = (
     (
         PHRASE,
         r"""
-        \w{2,4}_bb(?:_\w+)?
-        (?:\w+ium|ammonium) (?:search|design) | (?:best|top) (?:\w+ )?candidates? | \d+ (?:best|top) candidates?
+        tetraalkylammonium | substituents?
+        (?:\w+ium|ammonium) (?:search|design) | (?:stop|continue|cancel|resume|restart|abort) (?:the|my|our) (?:\w+ )?search | (?:best|top) (?:\w+ )?candidates? | \d+ (?:best|top) candidates?
         <DEVISE>\b[^.;?!]{0,60}?<ION>
         (?:new|novel|better|alternative|improved|other) (?:\w+ ){0,2}<ION> | new members?
             | (?:best|ideal|optimal|promising|suitable|strongest) (?:\w+ ){0,2}(?:cations?|head~groups?|\w+iums?)
-            | (?:something|anything) (?:better|more (?:stable|robust|conductive)|else) | (?:which|what)(?: \w+){0,2} <ION> (?:should
+            | (?:something|anything) (?:better|more (?:stable|robust|conductive)|else) | (?:which|what)(?: \w+){0,2} <ION> (?:they |we |I |one )?(?:should
             |shall|would|could|can|might|to) (?:\w+ ){0,4}(?:use|tether|graft|attach|put|suit|hang|choose|try)
         candidates? | winners? of the (?:\w+ )?(?:design|search) | top (?:three|four|five|ten|\d+)
         backbones? | polymer chains? (?:on offer|available)
@@ -139,6 +141,8 @@ _HEM = (
     (
         TOPIC,
         r"""
+        \w{2,4}_bb(?:_\w+)?
+        imidazolium | piperidinium | pyrrolidinium | morpholinium | spiro~(?:ammonium|cyclic|cations?)
         design(?:s|ed|ing)? | tether(?:ed)? | graft(?:ed)?
         membranes?(?! modell?ing) | ionomers? | aems? | hems? | (?:anion|hydroxide)~exchange | poly(?:benzofuran|fluorene|phenylene)s?
         generations? | particles | iterations?
@@ -193,7 +197,7 @@ _QM = (
         (?:lower|higher|lowest|highest) in energy | (?:relative|total|ground~state|molecular|absolute|potential
             |self-consistent) energ\w+ | energy differences? | difference in energy | isomeri[sz]ation energ\w+
             | how much energy
-        tautomers? | rotational (?:barriers?|profiles?) | torsion\w* | strain energ\w+ | rotamers? | which conformers?
+        tautomers? | rotational (?:barriers?|profiles?) | torsion\w* | strain energ\w+ | rotamers? | which conformers? | (?:global|local) minim(?:um|a) | what energy
             | bond (?:dissociation|strengths?|energ\w+)
         energ(?:y|ies) (?:of|for|at|and) | (?:mulliken|partial|atomic|atom) charges? | charges? on | charge distribution
     """,
@@ -227,7 +231,7 @@ _MD = (
         simulate(?= \w) | (?:run|do|perform|start|set up|by|from|with) (?:a |an |the |\w+ ){0,2}simulations?(?! (?:programm?e?s?|package|software)) | simulations? (?:of|at|with|box) | box \w+
         (?:moves?|diffuses?|travels?|migrates?) (?:\w+ )?(?:faster|slower|quick\w*) | exchange (?:around|rates?|times?)
         rdfs? | g\(r\) | rms[df]s? | radial distribut\w+ | pair (?:correlation|distribution) functions? | coordination (?:numbers?|shells?)
-            | (?:solvation|hydration|first) shells? | hydration numbers? | residence times?
+            | (?:solvation|hydration|first) shells? | hydration numbers? | residence times? | how long (?:do|does|will) (?:\w+ ){1,3}(?:stay|remain)s?
         hydrogen~bond(?:s|ing)? (?:lifetimes?|dynamics|networks?) | hydrogen~bonds | viscosit\w+ | how viscous | surface tension
         (?:ionic |ion )?conductivit(?:y|ies) | water uptake | swell(?:s|ing)? | glass transition | free volume
             | (?:ion(?:ic)?|hydroxide|oh-?|proton|water) transport | transport of | hop(?:s|ping)? | structure factors? | molten | melts?(?! in) | water (?:channels?|clusters?)
@@ -271,16 +275,9 @@ _MULTIWFN = (
         (?:where|(?:which|what) (?:atoms?|groups?|part|fragments?))\b[^.;?!]*(?:<ORBITAL>|charge|density)\b
             | <ORBITAL>\b[^.;?!]{0,30}(?:locali[sz]ed|located|distributed|delocali[sz]ed|sits?|spread|concentrated
             |lives?) | distribution of the <ORBITAL> | (?:per ?cent|percentage|%|share|fraction|how much) of (?:the |its )?<ORBITAL>
+            | (?:percentage|share|fraction)\b[^.?!]{0,20} in (?:the |its )?<ORBITAL>
         <ORBITAL> (?:de)?(?:compositions?|contributions?) | (?:de)?compositions? of (?:the )?<ORBITAL>
             | contributions? (?:\w+ )*to (?:the )?<ORBITAL> | non~covalent interactions?
-    """,
-    ),
-    (
-        PHRASE,
-        r"""
-        (?:from|in|of|on|for|out of) (?:the |my |our )?<DONE> (?:\w+ )?<JOB> | (?:I|we) (?:just )?(?:ran|computed
-            |calculated|optimi[sz]ed) | hole and electron | (?:render|visuali[sz]e) (?:it|them|these|those|both)
-            | (?:from|in|of|on|out of) (?:job|run) \w*\d\w* | yesterday | my completed
     """,
     ),
     (
@@ -290,7 +287,9 @@ _MULTIWFN = (
             | densities of states | density of states | dos plots?
         isosurfaces? | isovalues? | iso~values? | contour (?:maps?|plots?)
         (?:population|orbital|topolog\w+|bonding|wave~function|charge) analys[ie]s | bond (?:orders?|critical points?)
-            | critical points? | energy decompositions?
+            | critical points? | hole and electron | (?:render|visuali[sz]e) (?:it|them|these|those|both)
+            | (?:colou?r|map|paint|show)\b[^.?!]{0,40} surface | (?:potential|density|charge) (?:on|at|over) (?:the |its )?(?:surface|vdw|van der waals)
+            | energy decompositions?
             | (?:split|decompose|partition|break down|divide|separate)\b[^.;?!]{0,50} (?:into|by)\b
             | exchange,? (?:and |repulsion|induction|dispersion)\w* | aromatic(?:ity)? | charge transfer | delocali[sz]ation
             | (?:pi|π)~stacking | how (?:covalent|ionic) | per fragment | bond paths?
@@ -301,6 +300,8 @@ _MULTIWFN = (
     (
         TOPIC,
         r"""
+        (?:from|in|of|on|for|out of) (?:the |my |our )?<DONE> (?:\w+ )?<JOB> | (?:I|we) (?:just )?(?:ran|computed
+            |calculated|optimi[sz]ed) | (?:from|in|of|on|out of) (?:job|run) \w*\d\w* | yesterday | my completed
         charges | stacked | lone pairs? | analy[sz]e (?:the )?orbitals? | atom by atom
         orbitals? | render\w*
     """,
@@ -341,8 +342,10 @@ _RAG = (
     (
         PHRASE,
         r"""
+        who\b[^.?!]{0,10} (?:determined|computed|calculated|measured|made|observed|synthesi[sz]ed)
+            | (?:have|do) we (?:got|have) (?:on|about)
         who (?:says|said|claims|claimed|argues|argued|showed|shows) | what (?:do|did|have) others | others (?:have )?(?:found
-            |reported|measured|say|said|do|did|use|used|computed|calculated) | evidence (?:that|for|of|in|against) | any evidence | sources
+            |report|reported|measured|say|said|do|did|use|used|computed|calculated) | evidence (?:that|for|of|in|against) | any evidence | sources
         papers | publications? | articles? | pdfs? | manuscripts? | documents? | thes[ei]s | journals? | passages?
             | excerpts? | monographs? | abstracts | proceedings | book chapters? | supporting information
         published | (?:did|does|do|who|where|has|have)\b[^.?!]{0,30} publish | report(?:ed) | reviews? | ref(?:erence)?s?(?! (?:state|electrode|compound|\w+ed)) | studies
@@ -360,7 +363,7 @@ _RAG = (
     (
         TOPIC,
         r"""
-        research | paper | findings | evidence | knowledge | source | known | scholar\w* | citable | page | quote
+        research | paper | findings | evidence | knowledge | source | known | (?:synthesis|preparation|recipe|protocol|procedure)s? (?:of|for) | scholar\w* | citable | page | quote
     """,
     ),
 )
@@ -371,7 +374,7 @@ _WEB = (
             | online | internet | web(?:~(?:pages?|sites?|search\w*|shops?))? | urls? | news | wikipedia | git~hub
             | blogs?(?: posts?)? | videos? | youtube | linkedin | twitter | forums?
         (?:latest|newest|current|which|what) (?:\w+ )?(?:version|release)(?: of)? | home~pages? | (?:web|product
-            |project) pages? | (?:where|how)\b[^.?!]{0,25}\bdownload | download (?:page|link)s? | press releases? | (?:their|the) site | preprints? | arxiv
+            |project) pages? | (?:where|how)\b[^.?!]{0,25}\bdownload | download (?:page|link)s? | price lists? | install(?:ing|ation)? | press releases? | (?:their|the) site | preprints? | arxiv
             | chemrxiv | changelogs? | release notes | data~sheets?
         (?:any(?:thing)?|something|what'?s|what is) (?:new|recent|happening|going on)(?! (?:cations?|head|candidates?|\w+ium))
             | what'?s new | (?:any|recent|latest) (?:announcements?|developments?|updates?)
