@@ -12,8 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from orchestrator.chemistry.names import find_names
 from orchestrator.planning import manners
 from orchestrator.planning.clauses import is_bare_verb, phrases, split
+from orchestrator.planning.molecules import looks_like_smiles
 from orchestrator.planning.scoring import SOURCES, Scores, score
 from orchestrator.planning.sentences import only_tells
 from orchestrator.planning.vocabulary import COSTLY, DOING, LOOKING, PHRASE, TOOL, TOPIC
@@ -46,6 +48,12 @@ _SHARED = {
     "rag_agent": _PROGRAM,
     "web_search_agent": _PROGRAM,
 }
+#: a wish for a value is no request to compute it
+_BOUND = re.compile(
+    r"[<>≤≥]|\b(?:below|above|under|over|at\s+(?:least|most)|between|less\s+than|more\s+than|greater|high\w*|low\w*|maxim\w+"
+    r"|minim[ai]\w*)\b",
+    re.IGNORECASE,
+)
 #: what is asked of something that was said elsewhere
 _OF_IT = re.compile(
     r"\b(?:of|for|on|with)\s+(?:it|this|that|them|these|those|both)\W*$|^\W*(?:and\s+)?(?:what|how)\s+about\s+(?:the\s+)?\w+\W*$",
@@ -125,13 +133,18 @@ def route(text: str, preferred: str = "") -> Route:
     if len(leaders) > 1 or _opposed(whole, leaders[0]):
         return Route("ask", _candidates(whole)[: max(2, len(leaders))], _alike(whole), whole)
     words = ", ".join(whole.words[leaders[0]])
-    if whole.weights[leaders[0]] < ENOUGH:
+    cheap = leaders == ("chemistry_agent",) and _names_molecule(text)
+    if whole.weights[leaders[0]] < ENOUGH and not cheap:
         return Route("ask", _candidates(whole), f"hardly says what to do ({words})", whole)
     if leaders[0] in COSTLY and (is_bare_verb(text) or (whole.weights[leaders[0]] <= PHRASE and _OF_IT.search(text))):
         return Route("ask", leaders, f"does not say to what ({words})", whole)
     if all(map(only_tells, clauses)):
         return Route("ask", leaders, f"tells something ({words}), and asks for nothing", whole)
     return Route("agent", leaders, f"words of {leaders[0]}: {words}", whole)
+
+
+def _names_molecule(text: str) -> bool:
+    return bool(find_names(text)) or any(looks_like_smiles(word.strip("().:?!'\"")) for word in re.split(r"[\s,;]+", text))
 
 
 def _opposed(scores: Scores, leader: str) -> bool:
@@ -220,7 +233,7 @@ def _unlike(clause: str) -> list[str]:
         text = f"{found.pop()[0]}, {phrase}" if found and not found[-1][1] else phrase
         scores = score(text)
         leaders = _settled(scores)
-        strong = len(leaders) == 1 and scores.weights[leaders[0]] >= TOOL and not _opposed(scores, leaders[0])
+        strong = not _BOUND.search(phrase) and len(leaders) == 1 and scores.weights[leaders[0]] >= TOOL and not _opposed(scores, leaders[0])
         agent = leaders[0] if strong else ""
         if found and agent in ("", found[-1][1]):
             found[-1] = (f"{found[-1][0]}, {text}", found[-1][1])
