@@ -50,7 +50,9 @@ _PARTS = re.compile(
     r"|references|news|citations|preprints)\b))",
     re.IGNORECASE | re.DOTALL,
 )
-_PHRASES = re.compile(r"```.*?(?:```|\Z)|(?P<cut>[,:]\s+(?:and\s+|plus\s+)?|\s+(?:and|plus|&|as\s+well\s+as)\s+)", re.DOTALL)
+_PHRASES = re.compile(
+    r"```.*?(?:```|\Z)|(?P<cut>[,:]\s+(?:and\s+|plus\s+)?|\s+(?:and|plus|&|as\s+well\s+as)\s+)", re.DOTALL
+)
 #: within a sentence that ends, only a capital begins the next
 _SENTENCE_END = re.compile(r"(?:\b(?:e\.g|i\.e|cf|vs|approx|incl|no|fig|al|etc|dr|prof))\.$", re.IGNORECASE)
 #: "with that structure, run …" is one part

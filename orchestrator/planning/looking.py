@@ -1,4 +1,4 @@
-"""Requests that only look at what there is, or stop it: lists, logs, results so far, whether something would be accepted.
+"""Requests that only look at what there is, or stop it: lists, logs, results so far, whether something is accepted.
 
 Whoever asks for these wants nothing computed; no planner may take "the log of the swarm on PBF_BB_1" for a new swarm.
 """
@@ -12,7 +12,10 @@ def _any(*patterns: str) -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
 
 
-_WORK = r"(?:swarms?|searches|search|runs?|jobs?|designs?|optimi[sz]ations?|simulations?|calculations?|pso|md|it|everything)"
+_WORK = (
+    r"(?:swarms?|searches|search|runs?|jobs?|designs?|optimi[sz]ations?|simulations?|calculations?|pso|md|it"
+    r"|everything)"
+)
 _STOPS = _any(
     rf"(?:^|[,;:.!?]\s*|\b(?:please|you|and|then|to)\s+)(?:stop|kill|abort|cancel|halt|delete|terminate|pause|end|discard)\s+"
     rf"(?:the\s+|my\s+|our\s+|this\s+|that\s+|all\s+)?(?:[\w/-]+\s+){{0,3}}?{_WORK}\b"
@@ -44,8 +47,8 @@ _LISTS = _any(
 )
 _REMEDY = {
     "stop something": "'simrelay job list' shows what runs, 'simrelay job cancel' and 'simrelay run cancel' stop it.",
-    "see how something stands": "'simrelay job list' and 'simrelay run show' tell how it stands, 'simrelay job logs' what a"
-    " program wrote.",
+    "see how something stands": "'simrelay job list' and 'simrelay run show' tell how it stands,"
+    " 'simrelay job logs' what a program wrote.",
     "check something": "'simrelay run --dry-run' shows the plan, or what is wrong, and starts nothing.",
     "list what there is": "Ask for the work itself: a message says which names are known if one is not.",
 }

@@ -15,10 +15,11 @@ from typing import Literal
 from orchestrator.chemistry.names import find_names
 from orchestrator.planning import manners
 from orchestrator.planning.clauses import is_bare_verb, phrases, split
+from orchestrator.planning.lexicon import PHRASE, TOOL, TOPIC
 from orchestrator.planning.molecules import looks_like_smiles
 from orchestrator.planning.scoring import SOURCES, Scores, score
 from orchestrator.planning.sentences import only_tells
-from orchestrator.planning.vocabulary import COSTLY, DOING, LOOKING, PHRASE, TOOL, TOPIC
+from orchestrator.planning.vocabulary import COSTLY, DOING, LOOKING
 
 #: what the words of a clause must weigh to be a part of a plan
 ENOUGH = 2.0
@@ -35,6 +36,7 @@ _GOES_ON = frozenset(
 _OBJECTIVE = re.compile(
     r"(?:ion(?:ic)? )?conductivit\w+|water uptake|swell\w*|stabilit\w+|mobilit\w+|transport|diffus\w+", re.IGNORECASE
 )
+_JUDGED = r"molar\s+mass(?:es)?|molecular\s+weights?|mw|lumos?|gaps?|barriers?|log\s?p|kcal(?:/mol)?|ev"
 _PROGRAM = re.compile(
     r"orca|x-?tb|pyscf|psi4|nwchem|gaussian|gromacs|gmx|lammps|openmm|multiwfn|dft|md|pso", re.IGNORECASE
 )
@@ -44,7 +46,7 @@ _POLYMER = re.compile(
 )
 _SHARED = {
     "md_agent": _POLYMER,
-    "hem_agent": re.compile(rf"{_OBJECTIVE.pattern}|(?:re)?optimi[sz]\w*", re.IGNORECASE),
+    "hem_agent": re.compile(rf"{_OBJECTIVE.pattern}|{_JUDGED}|(?:re)?optimi[sz]\w*", re.IGNORECASE),
     "rag_agent": _PROGRAM,
     "web_search_agent": _PROGRAM,
 }
@@ -144,7 +146,9 @@ def route(text: str, preferred: str = "") -> Route:
 
 
 def _names_molecule(text: str) -> bool:
-    return bool(find_names(text)) or any(looks_like_smiles(word.strip("().:?!'\"")) for word in re.split(r"[\s,;]+", text))
+    return bool(find_names(text)) or any(
+        looks_like_smiles(word.strip("().:?!'\"")) for word in re.split(r"[\s,;]+", text)
+    )
 
 
 def _opposed(scores: Scores, leader: str) -> bool:
@@ -225,7 +229,7 @@ def _needed(parts: Sequence[Clause], agent: str, scores: Scores) -> float:
 
 
 def _unlike(clause: str) -> list[str]:
-    """Cut a clause into the phrases that name different agents outright, one to go on after the other; or not at all."""
+    """Cut a clause into phrases that name different agents outright, one to go on after the other; or leave it."""
     if LOOKING.search(clause) and SOURCES & score(clause).named:
         return [clause]
     found: list[tuple[str, str]] = []
@@ -233,7 +237,12 @@ def _unlike(clause: str) -> list[str]:
         text = f"{found.pop()[0]}, {phrase}" if found and not found[-1][1] else phrase
         scores = score(text)
         leaders = _settled(scores)
-        strong = not _BOUND.search(phrase) and len(leaders) == 1 and scores.weights[leaders[0]] >= TOOL and not _opposed(scores, leaders[0])
+        strong = (
+            not _BOUND.search(phrase)
+            and len(leaders) == 1
+            and scores.weights[leaders[0]] >= TOOL
+            and not _opposed(scores, leaders[0])
+        )
         agent = leaders[0] if strong else ""
         if found and agent in ("", found[-1][1]):
             found[-1] = (f"{found[-1][0]}, {text}", found[-1][1])

@@ -9,8 +9,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from orchestrator.planning.lexicon import HINT, PHRASE, TOOL, TOPIC
 from orchestrator.planning.plain import plain
-from orchestrator.planning.vocabulary import AT_LEVEL, DOING, FIELDS, HINT, LOOKING, PHRASE, TOOL, TOPIC, VERIFYING
+from orchestrator.planning.vocabulary import AT_LEVEL, DOING, FIELDS, LOOKING, VERIFYING
 
 #: what the leader must be ahead of the next
 MARGIN = 1.0
