@@ -76,9 +76,10 @@ _ABOUT_US = _any(
 )
 #: said about work that was done, after thanks
 _PRAISE = _any(
-    r"^\W*(?:and\s+|but\s+|also\s+)?(?:that|this|these|those|it|the|all|everything|both|what\s+a|so|very|really|just|perfect"
-    r"|great|brilliant|gorgeous|lovely|excellent|awesome|wonderful|super|ok|okay|fine|good|nothing|no|much|exactly)\b"
-    r"(?:\s+(?!please\b)[^?]*)?$",
+    r"^\W*(?:and\s+|but\s+|also\s+)?(?:that|this|these|those|it|what\s+a|so|very|really|just|perfect|great|brilliant|gorgeous"
+    r"|lovely|excellent|awesome|wonderful|super|ok|okay|fine|good|nothing|no|much|exactly)\b(?:\s+(?!please\b)[^?]*)?$",
+    r"^\W*(?:and\s+|but\s+|also\s+)?(?:the|all|everything|both)\b[^?]*\b(?:look|agree|fit|match|work|came|converged|helped|are|is"
+    r"|was|were|needed|wanted)\w*\b[^?]*$|^\W*(?:all|everything)\W*$",
 )
 #: says nothing more
 _FILLER = _any(
@@ -195,8 +196,8 @@ def beyond(text: str) -> bool:
 
 def is_only_polite(text: str) -> bool:
     """Tell whether a request greets, thanks or asks what Simrelay is, and wants nothing else."""
-    rest = text
-    for pattern in (_HELLO, _ABOUT_US, _THANKS, _BYE):
+    rest = _without_hello(text)
+    for pattern in (_ABOUT_US, _THANKS, _BYE):
         rest = pattern.sub(" . ", rest)
     if rest == text:
         return False
@@ -208,6 +209,20 @@ def is_only_polite(text: str) -> bool:
 
 def without_manners(text: str) -> str:
     """Give a request without its greeting, its thanks and its goodbye."""
-    for pattern in (_HELLO, _THANKS, _BYE):
+    text = _without_hello(text)
+    for pattern in (_THANKS, _BYE):
         text = pattern.sub(lambda match: " " * len(match[0]), text)
+    return text
+
+
+def tidied(text: str) -> str:
+    """Give a request in single blanks, and without the "please" before it."""
+    return re.sub(r"^(?:please|pls|kindly)\b[\s,:!]*", "", re.sub(r"[^\S\n]+", " ", text).strip(), flags=re.IGNORECASE)
+
+
+def _without_hello(text: str) -> str:
+    while match := _HELLO.match(text):
+        if match.end() == match.start():
+            break
+        text = text[match.end() :]
     return text

@@ -103,7 +103,9 @@ def without_quotes(text: str) -> str:
     rest = text
     if _SAID_SMILES.search(_blank(_FENCED, text)):
         rest = _blank(_SHORT_SMILES, rest)
-    for pattern in (_FENCED, _QUOTED_LINE, _OUTPUT_LINE, _QUOTED):
+    # Who writes all in capitals pastes nothing, unless it looks like a program's numbers.
+    pasted = (_OUTPUT_LINE,) if re.search(r"[a-z]{3}|\*{3}|\d\.\d{3}", text) else ()
+    for pattern in (_FENCED, _QUOTED_LINE, *pasted, _QUOTED):
         rest = _blank(pattern, rest)
     for match in list(_TOKEN.finditer(rest)):
         token = match[0].strip("().:?!'\"")

@@ -113,6 +113,7 @@ def route(text: str, preferred: str = "") -> Route:
     """
     if why := manners.forbidden(text):
         return Route("refuse", reason=why)
+    text = manners.tidied(text)
     if manners.is_only_polite(text):
         return Route("respond", reason="a greeting, thanks, or a question about Simrelay")
     if manners.beyond(text):
