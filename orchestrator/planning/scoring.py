@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from orchestrator.planning.lexicon import HINT, PHRASE, TOOL, TOPIC
 from orchestrator.planning.plain import plain
@@ -38,6 +39,7 @@ class Scores:
         return tuple(sorted(near, key=lambda agent: -self.weights[agent]))
 
 
+@lru_cache(maxsize=512)
 def score(text: str) -> Scores:
     """Weigh the words of a text for every agent."""
     read = plain(text)

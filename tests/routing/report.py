@@ -1,4 +1,4 @@
-"""How well requests are routed: ``python -m tests.routing.report [PART …]``; the development parts, if none is named."""
+"""How well requests are routed: ``python -m tests.routing.report [PART …]``; without one, the development parts."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Judged:
     @property
     def starts_unasked(self) -> bool:
         """Whether its plan has jobs that nobody asked for."""
-        wanted = {self.case.expect, *(self.case.plan or ())}
+        wanted: set[str] = {self.case.expect, *(self.case.plan or ())}
         wanted |= {other for agent in wanted for other in BELONGING.get(agent, ())}
         return bool(self.started - wanted) or (bool(self.started) and not self.case.simulates)
 
