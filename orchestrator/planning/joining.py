@@ -14,7 +14,7 @@ from orchestrator.chemistry.names import find_names
 from orchestrator.planning.asked import Asked
 from orchestrator.planning.dynamics import at_structures
 from orchestrator.planning.plan import EARLIER
-from orchestrator.planning.router import SOURCES
+from orchestrator.planning.scoring import SOURCES
 from orchestrator.state import SUMMARY, Goal, Plan, Species, Step
 from tasks.dynamics import Cluster
 

@@ -196,6 +196,7 @@ def beyond(text: str) -> bool:
 
 def is_only_polite(text: str) -> bool:
     """Tell whether a request greets, thanks or asks what Simrelay is, and wants nothing else."""
+    text = tidied(text)
     rest = _without_hello(text)
     for pattern in (_ABOUT_US, _THANKS, _BYE):
         rest = pattern.sub(" . ", rest)
