@@ -233,24 +233,23 @@ def _unlike(clause: str) -> list[str]:
     """Cut a clause into phrases that name different agents outright, one to go on after the other; or leave it."""
     if LOOKING.search(clause) and SOURCES & score(clause).named:
         return [clause]
-    found: list[tuple[str, str]] = []
+    found: list[tuple[int, int, str]] = []
+    end = 0
     for phrase in phrases(clause):
-        text = f"{found.pop()[0]}, {phrase}" if found and not found[-1][1] else phrase
-        scores = score(text)
+        start = clause.index(phrase, end)
+        end = start + len(phrase)
+        if found and not found[-1][2]:
+            start = found.pop()[0]
+        scores = score(clause[start:end])
         leaders = _settled(scores)
-        strong = (
-            not _BOUND.search(phrase)
-            and len(leaders) == 1
-            and scores.weights[leaders[0]] >= TOOL
-            and not _opposed(scores, leaders[0])
-        )
-        agent = leaders[0] if strong else ""
-        if found and agent in ("", found[-1][1]):
-            found[-1] = (f"{found[-1][0]}, {text}", found[-1][1])
+        strong = not _BOUND.search(phrase) and len(leaders) == 1 and scores.weights[leaders[0]] >= TOOL
+        agent = leaders[0] if strong and not _opposed(scores, leaders[0]) else ""
+        if found and agent in ("", found[-1][2]):
+            found[-1] = (found[-1][0], end, found[-1][2])
         else:
-            found.append((text, agent))
-    pairs = itertools.pairwise(agent for _, agent in found)
-    return [phrase for phrase, _ in found] if all(pair in _GOES_ON for pair in pairs) else [clause]
+            found.append((start, end, agent))
+    pairs = list(itertools.pairwise(agent for _, _, agent in found))
+    return [clause[i:j] for i, j, _ in found] if pairs and all(pair in _GOES_ON for pair in pairs) else [clause]
 
 
 def _parts(clauses: Sequence[str], preferred: str) -> tuple[tuple[Clause, ...], Scores | None]:
