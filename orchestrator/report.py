@@ -126,8 +126,7 @@ def report_markdown(
         "",
     ]
     if answer:
-        quotes = any(finding.agent in QUOTING for finding in findings)
-        lines += ["## Answer", "", _plain(answer) if quotes else answer, ""]
+        lines += ["## Answer", "", *_paragraphs(answer), ""]
     for path, caption in figures:
         lines += [f"![{_plain(caption)}]({path})", "", f"*{_plain(caption)}*", ""]
     if side_by_side is not None:
@@ -154,9 +153,9 @@ def _finding_lines(finding: Finding, plan: Plan, answer: str) -> list[str]:
     title = next((step.description for step in plan.steps if step.number == finding.step), finding.agent)
     lines = [f"### Step {finding.step}: {_plain(title)}", ""]
     if finding.summary != answer:
-        lines += [_plain(finding.summary) if finding.agent in QUOTING else finding.summary, ""]
+        lines += [*_paragraphs(finding.summary), ""]
     if finding.prose and finding.prose not in answer:
-        lines += [f"{_plain(finding.prose) if finding.agent in QUOTING else finding.prose} {WORDED}", ""]
+        lines += [*_paragraphs(f"{finding.prose} {WORDED}"), ""]
     if finding.proposed:
         lines += ["A language model proposes, and nothing of it was started:", ""]
         lines += [*(f"- {_plain(one)}" for one in finding.proposed), ""]
@@ -209,6 +208,11 @@ def _row(cells: Sequence[str]) -> str:
 def _plain(text: str) -> str:
     """Give text that Markdown shows as it is, on one line: names and requests are data."""
     return re.sub(r"([\\`*_\[\]<>#|])", r"\\\1", " ".join(text.split()))
+
+
+def _paragraphs(text: str) -> list[str]:
+    """Give text with its paragraphs, of which Markdown makes nothing: it may hold what programs or papers said."""
+    return "\n\n".join(_plain(part) for part in re.split(r"\n\s*\n", text.strip())).split("\n")
 
 
 def _quote(text: str) -> list[str]:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from orchestrator.chemistry.molecules import identify
 from orchestrator.chemistry.names import find_names
 from orchestrator.planning.asked import Asked
 from orchestrator.planning.dynamics import at_structures
@@ -17,6 +18,7 @@ from orchestrator.planning.plan import EARLIER
 from orchestrator.planning.scoring import SOURCES
 from orchestrator.state import SUMMARY, Goal, Plan, Species, Step
 from tasks.dynamics import Cluster
+from tasks.errors import InputError
 
 CHEMISTRY, DESIGN, QUANTUM, DYNAMICS, ANALYSIS = (
     "chemistry_agent",
@@ -49,6 +51,24 @@ class Part:
     plan: Plan = field(default_factory=Plan)
 
 
+def _same(before: Species, now: Species) -> Species:
+    """Give a molecule of two parts of a request: in the spin state that one of them states, if only one does.
+
+    Raises
+    ------
+    InputError
+        If they state two different ones.
+    """
+    if before.multiplicity == now.multiplicity:
+        return now
+    usual = identify(now.smiles, max_atoms=max(now.atoms, 1)).multiplicity
+    stated = [one for one in (before, now) if one.multiplicity != usual]
+    if len(stated) > 1:
+        states = f"{before.multiplicity} and {now.multiplicity}"
+        raise InputError("multiplicity", states, f"are both asked for of {now.name}", "Ask for one in one request.")
+    return stated[0]
+
+
 def join(asked: Asked, parts: Sequence[Part]) -> tuple[Plan, tuple[Species, ...]]:
     """Join the plans of all parts."""
     named: dict[str, Species] = {}
@@ -56,7 +76,8 @@ def join(asked: Asked, parts: Sequence[Part]) -> tuple[Plan, tuple[Species, ...]
     prepared: dict[str, Species] = {}
     for part in parts:
         if part.agents[0] not in SOURCES and part.candidates_of is None and part.cluster_of is None:
-            named |= {one.smiles: one for one in part.species}
+            for one in part.species:
+                named[one.smiles] = _same(named.get(one.smiles, one), one)
         for step in part.plan.steps:
             if _prepares(step, part):
                 identified |= dict.fromkeys(step.goal.properties)

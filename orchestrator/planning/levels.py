@@ -50,17 +50,21 @@ _SAID_METHOD = re.compile(
     r"(?:at|with|using|by|the)\s+(?:the\s+)?([A-Za-z][\w\-]*)\s+(?:level|functional|method|hamiltonian)\b",
     re.IGNORECASE,
 )
+#: looks like the name of a functional that is in no table: B3PW91, MN15
+_LIKE_METHOD = re.compile(r"(?:at|with|using|by)\s+(?:the\s+)?((?=[\w-]*[A-Z][\w-]*[A-Z])[A-Z][\w-]*\d[\w-]*)(?![\w/])")
+_SOLUTION = re.compile(r"\bin\s+(?:\d+(?:\.\d+)?\s*m?M\s+\w+|\w+(?:olane|glyme|pyrrolidone|carbonate))(?!\w)")
 _PLAIN_WORDS = frozenset(
     "the an implicit same this that a any high higher low lower what which best good better default dft semiempirical"
     " semi-empirical"
     " quantum theory hybrid appropriate suitable usual standard first second basis a your another each density exchange"
-    " double-zeta triple-zeta small large larger smaller both".split()
+    " double-zeta small large larger smaller both".split()
 )
 _HARMLESS_PAIRS = re.compile(
     r"(?:homo|lumo|and|or|kcal|kj|ev|mol|hartree|eh|w|energy|energies|gap|dipole|formula|mass|cation|anion)s?",
     re.IGNORECASE,
 )
 _GAS = re.compile(r"\b(?:in\s+(?:the\s+)?)?(?:gas[- ]phase|vacuum|vacuo)\b", re.IGNORECASE)
+_NOT_IN = re.compile(r"\b(?:not|never|rather\s+than|instead\s+of|no\s+longer)\s+$", re.IGNORECASE)
 _SOLVENT_WORDS = sorted(
     {w.lower() for e in TABLE if e.kind == "molecule" for w in (e.name, *e.synonyms)} | set(SOLVENTS) | {"h2o", "meoh"},
     key=len,
@@ -91,6 +95,8 @@ class Level:
     method: str | None = None
     basis: str | None = None
     dispersion: str | None = None
+    #: there is to be none, which is something else than saying nothing about it
+    without_dispersion: bool = False
     solvent: str | None = None
     solvent_model: str | None = None
     temperature_kelvin: float | None = None
@@ -107,10 +113,13 @@ def take_solvent(text: str) -> tuple[str | None, str]:
     Raises
     ------
     InputError
-        If the solvent is not known.
+        If the solvent is not known, or more than one is named, or the gas phase as well.
     """
     solvent: str | None = None
     for match in (*_SOLVENT.finditer(text), *_AQUEOUS.finditer(text)):
+        if _NOT_IN.search(text[: match.start()]):  # "not in water but in vacuum"
+            text = _blanked(text, match)
+            continue
         name = "water" if match.re is _AQUEOUS else " ".join(match[1].split()).lower()
         name = {"dimethyl sulfoxide": "dmso", "dimethyl sulphoxide": "dmso", "dimethylformamide": "dmf",
                 "tetrahydrofuran": "thf", "n-hexane": "hexane"}.get(name, name)  # fmt: skip
@@ -118,8 +127,16 @@ def take_solvent(text: str) -> tuple[str | None, str]:
         if solvent not in (None, found):
             raise InputError("solvent", found, f"is named besides {solvent}", "Ask for one solvent in one request.")
         solvent = found
-        text = text[: match.start()] + " " * (match.end() - match.start()) + text[match.end() :]
+        text = _blanked(text, match)
+    if solvent and in_gas_phase(text):
+        problem = f"is asked for besides {solvent}"
+        raise InputError("solvent", "gas phase", problem, "Ask for one of them in one request.")
     return solvent, text
+
+
+def in_gas_phase(text: str) -> bool:
+    """Tell whether a text asks for the gas phase; "not in the gas phase" does not."""
+    return any(not _NOT_IN.search(text[: match.start()]) for match in _GAS.finditer(text))
 
 
 def is_tight_binding(method: str) -> bool:
@@ -143,7 +160,7 @@ def read_level(text: str) -> tuple[Level, str]:
         If a method, basis or engine is named that is not known, or more than one where one is needed.
     """
     dispersion, text = take_dispersion(text)
-    level = Level(dispersion=dispersion)
+    level = Level(dispersion=dispersion or None, without_dispersion=dispersion == "")
     methods: list[tuple[int, str]] = []
     bases: list[str] = []
     text = _GAS.sub(lambda match: " " * len(match[0]), text)
@@ -257,6 +274,10 @@ def _refuse_unknown(text: str) -> None:
                 find(match[1])
     if unknown := _FAMILIES_OF_BASES.search(text):
         find_basis(unknown[0])
+    if unknown := _LIKE_METHOD.search(text):
+        _method(unknown[1])
+    if unknown := _SOLUTION.search(text):
+        find_solvent(unknown[0].partition(" ")[2])
 
 
 def _engine(text: str) -> tuple[str, str]:
