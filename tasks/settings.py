@@ -117,6 +117,9 @@ class Settings(BaseSettings):
     tavily_key: SecretStr = SecretStr("")
     tavily_url: str = "https://api.tavily.com"
 
+    #: PubChem's PUG REST, for names that the table does not have, and for CAS numbers; empty: nothing is looked up
+    pubchem_url: str = "https://pubchem.ncbi.nlm.nih.gov/rest/pug"
+
     #: OpenAI-compatible endpoint of the library's embeddings (as ``http://host:8000/v1``), its model and key
     embeddings_url: str = ""
     embeddings_model: str = ""
@@ -134,7 +137,7 @@ class Settings(BaseSettings):
         if bool(self.model_url) != bool(self.model):
             missing, given = ("SIMRELAY_MODEL", "SIMRELAY_MODEL_URL")[:: 1 if self.model_url else -1]
             raise ValueError(f"{given} is set, but {missing} is not: a language model needs both")
-        urls = ("model_url", "tavily_url", "embeddings_url", "qdrant_url")
+        urls = ("model_url", "tavily_url", "pubchem_url", "embeddings_url", "qdrant_url")
         for name, url in ((f"SIMRELAY_{name.upper()}", str(getattr(self, name))) for name in urls):
             if url and not url.startswith(("http://", "https://")):
                 raise ValueError(f"{name} does not begin with http:// or https://")

@@ -37,6 +37,12 @@ async def turn(body: NewTurn, api: Context) -> dict[str, Any]:
     """Take one turn: at most one decision and one agent's turn. Nothing is written to Redis or to the workspace."""
     options = Options(agent=body.agents.named, agents=body.agents.allowed)
     check_options(options)
-    asked = Asked(text=body.request, max_atoms=api.settings.max_atoms, options=options, agent=body.agents.named)
+    asked = Asked(
+        text=body.request,
+        max_atoms=api.settings.max_atoms,
+        options=options,
+        agent=body.agents.named,
+        pubchem_url=api.settings.pubchem_url,
+    )
     taken = await api.intake.turn(asked, body.history)
     return taken.model_dump(mode="json")

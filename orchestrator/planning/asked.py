@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from orchestrator.asking import Options, Question
-from orchestrator.state import Decision, Plan, Species
+from orchestrator.state import Decision, LookedUp, Plan, Species
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,6 +22,10 @@ class Asked:
         Answered questions of the run, the oldest first.
     active
         The plan that the run has already; while steps are left in it, it goes on unchanged.
+    pubchem_url
+        Where names are looked up that the table does not have (``Settings.pubchem_url``); empty: nowhere.
+    looked_up
+        What was looked up before for this request.
     """
 
     text: str
@@ -30,6 +34,8 @@ class Asked:
     agent: str = ""
     answers: tuple[Question, ...] = ()
     active: Plan | None = None
+    pubchem_url: str = ""
+    looked_up: tuple[LookedUp, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +46,8 @@ class Planned:
     ----------
     answer
         Of a request that needs no agent, such as a greeting; the plan is then empty.
+    looked_up
+        Molecules whose names were looked up; they stay in the run's state.
     """
 
     decision: Decision
@@ -47,3 +55,4 @@ class Planned:
     species: tuple[Species, ...] = ()
     question: Question | None = None
     answer: str = ""
+    looked_up: tuple[LookedUp, ...] = ()

@@ -14,6 +14,7 @@ from orchestrator.planning.chemistry import plan_checking, read_reactions, read_
 from orchestrator.planning.design import plan_design
 from orchestrator.planning.dynamics import plan_dynamics
 from orchestrator.planning.literature import plan_literature
+from orchestrator.planning.molecules import Unknown
 from orchestrator.planning.plan import DEFAULT_PROPERTIES, build_plan
 from orchestrator.planning.request import EXAMPLE, Request, is_ordinary, read_request
 from orchestrator.planning.research import plan_research
@@ -22,6 +23,16 @@ from tasks.errors import InputError
 
 #: what is found out of a molecule where only the agent was chosen
 _USUAL_IDENTITY = ("formula", "mass", "charge")
+_QUOTED = re.compile(r"`([^`\n]{3,200})`|\"([^\"\n]{3,200})\"|“([^”\n]{3,200})”|(?<!\w)'([^'\n]{3,200})'(?!\w)")
+_A_NAME = r"(?:the\s+)?(?:(?:molecule|compound|drug|cation|anion)\s+)?([A-Za-z\d][\w\-,()\[\]']*[\w)\]])"
+#: where a molecule is named; after "my" or "this" stands no name
+_NAMED = (
+    re.compile(rf"\b(?:of|for)\s+{_A_NAME}", re.IGNORECASE),
+    re.compile(
+        rf"\b(?:in|is|are|does|has|draw|depict|render|optimi[sz]e|identify|convert|about|between|compare)\s+{_A_NAME}",
+        re.IGNORECASE,
+    ),
+)
 Planner = Callable[[Asked], tuple[Plan, tuple[Species, ...]]]
 OFFER = (
     "What can be computed now: HOMO, LUMO, gap, energy, dipole moment, Mulliken charges, optimised geometries,"
@@ -36,8 +47,10 @@ _HELPERS = {"multiwfn_agent": ("qm_agent",), "hem_agent": ("qm_agent", "multiwfn
 class Abstained(InputError):
     """The rules cannot say what a request asks for, and nothing is guessed."""
 
-    def __init__(self, request: str, problem: str, remedy: str) -> None:
+    def __init__(self, request: str, problem: str, remedy: str, unknown: Unknown | None = None) -> None:
         super().__init__("request", request, problem, remedy)
+        #: the name that is not known, if that alone is why
+        self.unknown = unknown
         #: the decision, for a run's record
         self.decision = Decision(rule="abstain", reason=f"{problem}. {remedy}")
 
@@ -136,11 +149,10 @@ def refuse_impossible(request: Request) -> None:
         problem = f"asks for {' and '.join(request.not_computed)}, which no agent computes yet"
         raise Abstained(request.text, problem, f"{OFFER} Leave the rest out.")
     if not request.species:
-        word = re.search(r"\b(?:of|for)\s+(?:the\s+|an?\s+)?([A-Za-z][\w\-]*)", request.rest)
-        unknown = word is not None and not is_ordinary(word[1])
-        known = f" ({word[1]!r} is not in the table of names)" if word and unknown else ""
+        unknown = _unknown_name(request.rest)
+        known = f" ({unknown.name!r} is not in the table of names)" if unknown else ""
         remedy = "Name it, or give its SMILES in quotes, for example 'C[N+](C)(C)C'."
-        raise Abstained(request.text, f"names no molecule that Simrelay knows{known}", remedy)
+        raise Abstained(request.text, f"names no molecule that Simrelay knows{known}", remedy, unknown)
     if "similarity" in request.operations and len(request.species) < 2:
         problem = f"asks for similarity, but names only one molecule that is known ({request.species[0].name})"
         raise Abstained(request.text, problem, "Name at least two.")
@@ -153,3 +165,15 @@ def refuse_impossible(request: Request) -> None:
     if not asked and not request.compare:
         names = ", ".join(one.name for one in request.species)
         raise Abstained(request.text, f"names {names}, but not what to find out", OFFER)
+
+
+def _unknown_name(rest: str) -> Unknown | None:
+    """Give what stands where a molecule would: in quotes, or after "of", "for" or a verb; None: only ordinary words."""
+    for pattern in (_QUOTED, *_NAMED):
+        for match in pattern.finditer(rest):
+            group = next(number for number, value in enumerate(match.groups(), 1) if value)
+            if pattern is _QUOTED or not is_ordinary(match[group]):
+                return Unknown(
+                    match[group], rest[: match.start(group)], rest[match.end(group) :], whole=pattern is _QUOTED
+                )
+    return None

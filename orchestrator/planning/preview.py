@@ -26,6 +26,7 @@ def dry_run(
     offered: frozenset[str] | None = None,
     max_atoms: int = DEFAULT_MAX_ATOMS,
     options: Options | None = None,
+    pubchem_url: str = "",
 ) -> dict[str, Any]:
     """Say what a run of this request would do.
 
@@ -39,6 +40,8 @@ def dry_run(
         The largest molecule that is accepted.
     options
         What the caller chose.
+    pubchem_url
+        Where names are looked up that the table does not have; empty: nowhere.
 
     Returns
     -------
@@ -54,7 +57,9 @@ def dry_run(
     InputError
         As ``plan_request``.
     """
-    planned = plan_request(Asked(text=request_text, max_atoms=max_atoms, options=options or Options()))
+    planned = plan_request(
+        Asked(text=request_text, max_atoms=max_atoms, options=options or Options(), pubchem_url=pubchem_url)
+    )
     steps, cost = preview_plan(planned.plan, planned.species, request_text, offered, max_atoms)
     return {
         "request": request_text,

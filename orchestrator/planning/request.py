@@ -9,7 +9,7 @@ from orchestrator.chemistry.complete import check_identity
 from orchestrator.chemistry.molecules import DEFAULT_MAX_ATOMS, identify
 from orchestrator.planning.conditions import Conditions, take_conditions
 from orchestrator.planning.levels import Level, read_level, take_solvent
-from orchestrator.planning.molecules import Found, find_molecules, to_species
+from orchestrator.planning.molecules import Found, Unknown, UnknownName, find_molecules, to_species
 from orchestrator.planning.words import (
     COMPARE,
     ELECTRONIC,
@@ -193,13 +193,15 @@ def _refuse_unknown_neighbours(rest: str, found: list[Found]) -> None:
                          rest[molecule.end :])  # fmt: skip
         before = re.search(rf"(?:\b(?:of|for|between|compare)\s+|,\s*)(?:the\s+)?([A-Za-z][\w\-]*){_JOIN}(?:the\s+)?$",
                            rest[: molecule.start], re.IGNORECASE)  # fmt: skip
-        for word in (match[1] for match in (after, before) if match):
+        for match in (match for match in (after, before) if match):
+            word, offset = match[1], molecule.end if match is after else 0
             # "caffeine, 'Cn1…'" only says what the one SMILES is.
             named = len(found) == 1 and not molecule.name and before is not None and word == before[1]
             if is_ordinary(word) or (named and rest[: molecule.start].rstrip(" '\"`").endswith(",")):
                 continue
             remedy = "Give its SMILES in quotes, or take it out of the list."
-            raise InputError("molecule", word, "stands in the list of molecules and is no name that is known", remedy)
+            unknown = Unknown(word, rest[: offset + match.start(1)], rest[offset + match.end(1) :])
+            raise UnknownName(unknown, "stands in the list of molecules and is no name that is known", remedy)
 
 
 def is_ordinary(word: str) -> bool:

@@ -17,6 +17,7 @@ from tasks.settings import Settings, environment
         ({"model": "m"}, "SIMRELAY_MODEL is set, but SIMRELAY_MODEL_URL is not"),
         ({"model_url": "api.example.org", "model": "m"}, "SIMRELAY_MODEL_URL does not begin with http"),
         ({"tavily_url": "ftp://x"}, "SIMRELAY_TAVILY_URL does not begin with http"),
+        ({"pubchem_url": "pubchem"}, "SIMRELAY_PUBCHEM_URL does not begin with http"),
     ],
 )
 def test_half_a_language_model_is_refused(values: dict[str, Any], message: str) -> None:
