@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from orchestrator.agents.base import Agent, Context, JobResult, Work
-from orchestrator.agents.chemistry_operations import Row, balances, perform, table_of, verdicts
+from orchestrator.agents.chemistry_operations import balances, perform, verdicts
+from orchestrator.agents.chemistry_table import Row, table_of
 from orchestrator.agents.text import counted, signed, slugs
 from orchestrator.chemistry.geometry import embed
 from orchestrator.chemistry.molecules import DEFAULT_MAX_ATOMS, Identity, identify
@@ -29,11 +30,12 @@ class ChemistryAgent(Agent):
         "give formula, average and monoisotopic mass, charge, atoms by element and functional groups",
         "check reactions for balance of atoms and charge",
         "write SELFIES, InChI and InChIKey",
+        "look up names, IUPAC names and CAS numbers in PubChem",
         "compare molecules by fingerprints",
         "give descriptors (logP, TPSA, QED, SA score) and alerts (PAINS, Brenk)",
         "draw molecules, and make 3D structures",
     )
-    tools: ClassVar[tuple[str, ...]] = ("RDKit", "selfies")
+    tools: ClassVar[tuple[str, ...]] = ("RDKit", "selfies", "PubChem")
 
     def plan_jobs(self, step: Step, context: Context) -> Work:
         """Do the whole step at once; doing it again writes the same files again."""
@@ -61,6 +63,8 @@ class ChemistryAgent(Agent):
                 known = known.model_copy(update={"geometry": artifact, "geometry_level": geometry.method})
                 if geometry.force_field != "MMFF94s" and identity.atoms > 1:
                     notes.append(f"{one.name}: MMFF94s has no parameters; 3D structure by {geometry.method}.")
+            if one.source:
+                notes.append(f"{one.name} is not in our table of names: its structure is from {one.source}.")
             species.append(known)
             done.append((known, identity))
         if not done:
@@ -148,7 +152,7 @@ def _summary(done: Sequence[tuple[Species, Identity]], structures: bool) -> str:
     if len(done) == 1:
         one, identity = done[0]
         text = f"{one.name} is {one.formula}, {identity.mass_dalton:.3f} g/mol, charge {signed(one.charge)}"
-        text += f", {counted(one.atoms, 'atom')}"
+        text += f", {counted(one.atoms, 'atom')}{f' ({one.source})' if one.source else ''}"
     else:
         text = f"{len(done)} molecules identified"
     made = f"; {counted(len(done), '3D structure')} made" if structures else ""

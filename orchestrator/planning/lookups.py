@@ -22,6 +22,7 @@ from tasks.errors import InputError
 #: a request with more unknown names is for a batch of SMILES
 MOST_NAMES = 10
 _WORD_BEFORE = re.compile(r"([\w(\[][\w\-,'()\[\].]*)[ ]$")
+_ARTICLE = re.compile(r"\b(?:the|an?)\s+$", re.IGNORECASE)
 _WORD_AFTER = re.compile(r"[ ]([\w(\[][\w\-,'()\[\].]*)")
 #: what stands beside a name without being part of it
 _BESIDE = frozenset(
@@ -45,7 +46,7 @@ def with_names(plan: Callable[[Asked], Planned], asked: Asked) -> Planned:
             try:
                 planned = plan(asked)
             except (UnknownName, Abstained) as error:
-                if error.unknown is None or not asked.pubchem_url:
+                if error.unknown is None or not asked.pubchem_url or _is_a_thing(error):
                     raise
                 name = whole_name(error.unknown)
                 if name in tried:
@@ -70,6 +71,12 @@ def whole_name(unknown: Unknown) -> str:
         word = match[1].rstrip(".,;:")
         name, after = f"{name} {word}", after[match.end() :] if word == match[1] else ""
     return name
+
+
+def _is_a_thing(error: UnknownName | Abstained) -> bool:
+    """Tell whether an article stands before a word that is no chemical name by its form: "the membrane"."""
+    unknown = error.unknown
+    return isinstance(error, Abstained) and unknown is not None and bool(_ARTICLE.search(unknown.before))
 
 
 def _belongs(word: str) -> bool:

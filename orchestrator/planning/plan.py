@@ -55,6 +55,8 @@ _OPERATIONS = {
     "descriptors": "descriptors",
     "filters": "structural alerts",
     "picture": "2D picture",
+    "iupac": "IUPAC name",
+    "cas": "CAS number",
 }
 
 

@@ -37,8 +37,8 @@ Planner = Callable[[Asked], tuple[Plan, tuple[Species, ...]]]
 OFFER = (
     "What can be computed now: HOMO, LUMO, gap, energy, dipole moment, Mulliken charges, optimised geometries,"
     " frequencies, enthalpies, entropies and Gibbs energies; formula, mass, charge and 3D structures; validity,"
-    " functional groups, similarity, SELFIES, InChI, descriptors, alerts and 2D pictures; the design of"
-    f" cations for a backbone by a swarm; molecular dynamics of cations in water. {ANALYSES}"
+    " functional groups, similarity, SELFIES, InChI, IUPAC names and CAS numbers, descriptors, alerts and 2D pictures;"
+    f" the design of cations for a backbone by a swarm; molecular dynamics of cations in water. {ANALYSES}"
 )
 #: whose steps the plan of an agent may hold besides its own: they prepare its work, or follow from it
 _HELPERS = {"multiwfn_agent": ("qm_agent",), "hem_agent": ("qm_agent", "multiwfn_agent")}

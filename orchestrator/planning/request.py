@@ -33,6 +33,9 @@ MAX_CHARACTERS = 20_000
 _CORES = re.compile(r"(?<![\w.])(-?\d+)[\s-]+(?:cpu\s+)?cores?\b", re.IGNORECASE)
 _MEMORY = re.compile(r"\b\d+(?:\.\d+)?\s*[GMT]i?B\b", re.IGNORECASE)
 _SIGNS = str.maketrans({"⁺": "+", "⁻": "-", "−": "-", "‐": "-", "‑": "-", "’": "'", "‘": "'", "\u00a0": " "})
+_SMILES_ASKED = re.compile(
+    r"canonical|isomeric|smiles (?:of|for)|\b(?:to|into|as|in) (?:an? |its )?smiles", re.IGNORECASE
+)
 _JOIN = r"\s*(?:,\s*(?:and|or)?|&|and|or|vs\.?|versus|with)\s+"
 #: words that may stand beside a molecule in a list without being one
 _ORDINARY = frozenset(
@@ -99,11 +102,16 @@ def read_request(text: str, max_atoms: int = DEFAULT_MAX_ATOMS) -> Request:
     check_length(text)
     plain = text.translate(_SIGNS)
     conditions, plain = take_conditions(plain)
+    whole = plain
     solvent, plain = take_solvent(plain)
     if conditions.solvent_model and not solvent:
         remedy = "Name the solvent too, such as 'in water'."
         raise InputError("solvent_model", conditions.solvent_model, "is named without a solvent", remedy)
     found, rest = find_molecules(plain, max_atoms)
+    if solvent and not found and not any(_properties(rest, False)[0]):
+        # "How many carbon atoms are in toluene" has no solvent.
+        solvent = None
+        found, rest = find_molecules(whole, max_atoms)
     _refuse_unknown_neighbours(rest, found)
     level, rest = read_level(rest)
     charge, multiplicity = _stated_charge(rest), _stated_multiplicity(rest)
@@ -178,7 +186,7 @@ def _properties(rest: str, named: bool) -> tuple[tuple[str, ...], tuple[str, ...
         for name, words in ELECTRONIC.items()
         if words.search(THERMAL_ENERGY.sub(" ", ORBITAL_ENERGY.sub(" ", without)) if name == "energy" else without)
     ]
-    if "smiles" in identity and not re.search(r"canonical|isomeric|smiles (?:of|for)", rest, re.IGNORECASE):
+    if "smiles" in identity and not _SMILES_ASKED.search(rest):
         # The word only introduces a molecule.
         identity.remove("smiles")
     if not identity and not electronic and named and re.search(r"\bweights?\b", rest, re.IGNORECASE):

@@ -17,6 +17,11 @@ from tasks.errors import InputError
         ("PAINS and Brenk alerts of phenol", ("filters",), ["phenol"]),
         ("Which functional groups has acetone?", ("groups",), ["acetone"]),
         ("monoisotopic mass of acetone", ("masses",), ["acetone"]),
+        ("how many carbon atoms in toluene", ("atoms",), ["toluene"]),
+        ("number of hydrogens of toluene", ("atoms",), ["toluene"]),
+        ("Count the nitrogens in DMF.", ("atoms",), ["dimethylformamide"]),
+        ("CAS number of toluene", ("cas",), ["toluene"]),
+        ("IUPAC name of 'CCO'", ("iupac",), ["CCO"]),
         ("draw TMA", ("picture",), ["tetramethylammonium"]),
         ("Please draw the 2D structure of benzyltrimethylammonium", ("picture",), ["benzyltrimethylammonium"]),
         ("is C[N+](C)(C)C valid?", ("validity",), ["C[N+](C)(C)C"]),
@@ -73,8 +78,8 @@ def test_similarity_of_one_molecule_is_refused() -> None:
 
 
 def test_what_nothing_computes_is_still_refused() -> None:
-    with pytest.raises(Abstained, match="solubility and CAS numbers"):
-        make_plan("CAS number of TMA")
+    with pytest.raises(Abstained, match="asks for solubility, which no agent computes"):
+        make_plan("molar mass and solubility of TMA")
 
 
 @pytest.mark.parametrize(
