@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from orchestrator.chemistry.descriptors import alerts, descriptors
-from orchestrator.chemistry.groups import functional_groups
 from orchestrator.chemistry.lines import from_inchi, from_selfies, to_inchi, to_selfies
 from orchestrator.chemistry.masses import atom_counts, masses
 from orchestrator.chemistry.molecules import identify
@@ -66,35 +65,6 @@ def test_selfies_give_the_same_molecule_back(smiles: str) -> None:
 def test_what_is_no_selfies_is_refused() -> None:
     with pytest.raises(InputError, match="is not a valid SELFIES"):
         from_selfies("[C][nonsense")
-
-
-@pytest.mark.parametrize(
-    ("smiles", "groups"),
-    [
-        ("C[N+](C)(C)C", {"quaternary ammonium": 1}),
-        ("C[N+]1(C)CCCCC1", {"quaternary ammonium": 1, "piperidinium": 1}),
-        ("C[N+]1(C)CCCC1", {"quaternary ammonium": 1, "pyrrolidinium": 1}),
-        ("C[N+]1(C)CCOCC1", {"quaternary ammonium": 1, "morpholinium": 1, "ether": 1}),
-        ("Cn1cc[n+](C)c1", {"imidazolium": 1, "aromatic ring": 1}),
-        ("C[n+]1ccccc1", {"pyridinium": 1, "aromatic ring": 1}),
-        ("C[P+](C)(C)C", {"phosphonium": 1}),
-        ("C[S+](C)C", {"sulfonium": 1}),
-        ("CN(C)C(=[N+](C)C)N(C)C", {"guanidinium": 1}),
-        ("C[NH+](C)C", {"protonated amine": 1}),
-        (ASPIRIN, {"carboxylic acid": 1, "ester": 1, "aromatic ring": 1}),
-        ("CC(=O)N", {"amide": 1}),
-        ("CCO", {"alcohol": 1}),
-        ("Oc1ccccc1", {"phenol": 1, "aromatic ring": 1}),
-        ("CC=O", {"aldehyde": 1}),
-        ("CC(C)=O", {"ketone": 1}),
-        ("CN", {"primary amine": 1}),
-        ("CNC", {"secondary amine": 1}),
-        ("CN(C)C", {"tertiary amine": 1}),
-        ("ClCCl", {"halide": 2}),
-    ],
-)
-def test_functional_groups(smiles: str, groups: dict[str, int]) -> None:
-    assert {group.name: group.count for group in functional_groups(smiles)} == groups
 
 
 def test_similarity() -> None:
