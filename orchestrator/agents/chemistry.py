@@ -39,14 +39,15 @@ class ChemistryAgent(Agent):
 
     def plan_jobs(self, step: Step, context: Context) -> Work:
         """Do the whole step at once; doing it again writes the same files again."""
-        if step.goal.operations in (("validity",), ("balance",)) and step.goal.query:
+        if step.goal.operations in (("validity",), ("balance",)) and step.goal.query and not step.goal.source_job:
             return self._check(step, context)
         wants_structure = "structure" in step.goal.properties
         species: list[Species] = []
         done: list[tuple[Species, Identity]] = []
         artifacts: list[Artifact] = []
         notes: list[str] = []
-        for one, slug in zip(context.species, slugs(context.species), strict=True):
+        asked = _of_job(step, context) if step.goal.source_job else context.species
+        for one, slug in zip(asked, slugs(asked), strict=True):
             size = max(one.atoms, 1)
             try:
                 identity = identify(one.smiles, max_atoms=size)
@@ -69,7 +70,7 @@ class ChemistryAgent(Agent):
             done.append((known, identity))
         if not done:
             return Work(error="; ".join(notes) or "no molecules to identify", species=tuple(species))
-        more = perform(step.goal.operations, [one for one, _ in done], context)
+        more = perform(step.goal.operations, [one for one, _ in done], context, step.number)
         finding = Finding(
             step=step.number,
             agent=self.name,
@@ -85,7 +86,8 @@ class ChemistryAgent(Agent):
             )
             + tuple(more.values),
         )
-        return Work(finding=finding, species=tuple(species))
+        # The molecule of an earlier job is none of this run's, whose later steps would compute it.
+        return Work(finding=finding, species=None if step.goal.source_job else tuple(species))
 
     def _check(self, step: Step, context: Context) -> Work:
         """Say of each SMILES or reaction of the query whether it is right, and if not, why and where."""
@@ -102,6 +104,15 @@ class ChemistryAgent(Agent):
     def interpret(self, step: Step, context: Context, results: Sequence[JobResult]) -> Work:
         """Never needed, since no jobs are submitted; gives the same findings."""
         return self.plan_jobs(step, context)
+
+
+def _of_job(step: Step, context: Context) -> tuple[Species, ...]:
+    """Give the molecule of the earlier job that a step is about."""
+    most = context.settings.max_atoms if context.settings else DEFAULT_MAX_ATOMS
+    return tuple(
+        Species(name=step.goal.query or smiles, smiles=smiles, atoms=identify(smiles, max_atoms=most).atoms)
+        for smiles in step.goal.molecules
+    )
 
 
 def _identified(species: Species, identity: Identity) -> Species:

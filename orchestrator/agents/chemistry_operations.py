@@ -25,8 +25,13 @@ from tasks.workspace import write_artifact
 _MOST_PAIRS = 300
 
 
-def perform(operations: Sequence[str], species: Sequence[Species], context: Context) -> Done:
+def perform(operations: Sequence[str], species: Sequence[Species], context: Context, number: int) -> Done:
     """Do operations on molecules that are identified; what one molecule does not have becomes a note.
+
+    Parameters
+    ----------
+    number
+        Of the step, for names of its files.
 
     Raises
     ------
@@ -38,7 +43,7 @@ def perform(operations: Sequence[str], species: Sequence[Species], context: Cont
         if operation == "similarity":
             _similarity(species, done)
         elif operation == "picture":
-            _picture(species, context, done)
+            _picture(species, context, number, done)
         elif operation == "atoms":
             _count(species, context, done)
         elif operation in LOOKED_UP:
@@ -184,12 +189,12 @@ def _similarity(species: Sequence[Species], done: Done) -> None:
             done.sentences.append(f"{pair}: similarity {value:.3f} ({wording(value)})")
 
 
-def _picture(species: Sequence[Species], context: Context, done: Done) -> None:
+def _picture(species: Sequence[Species], context: Context, number: int, done: Done) -> None:
     size = max((one.atoms for one in species), default=1)
     png, svg = draw([(one.name, one.smiles) for one in species], max(size, 1))
     folder = context.folder / "figures"
-    file = write_artifact(folder / "molecules.png", png, context.workspace, "figure")
-    write_artifact(folder / "molecules.svg", svg, context.workspace, "figure")
+    file = write_artifact(folder / f"molecules-{number}.png", png, context.workspace, "figure")
+    write_artifact(folder / f"molecules-{number}.svg", svg, context.workspace, "figure")
     shown = ", ".join(one.name for one in species[:MOST])
     done.pictures.append(Picture(file=file, caption=f"2D structures of {shown}"))
     if len(species) > MOST:

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from orchestrator.chemistry.validity import check
+from orchestrator.inputs import named_job
 from orchestrator.planning.analysis import OFFER as ANALYSES
 from orchestrator.planning.analysis import plan_analysis, read_wish
 from orchestrator.planning.asked import Asked
-from orchestrator.planning.chemistry import plan_checking, read_reactions, read_smiles
+from orchestrator.planning.chemistry import beside_dynamics, plan_checking, plan_on_job, read_reactions, read_smiles
 from orchestrator.planning.design import plan_design
 from orchestrator.planning.dynamics import plan_dynamics
 from orchestrator.planning.literature import plan_literature
@@ -98,6 +99,8 @@ def _quantum(asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
 def _chemistry(asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
     if reactions := read_reactions(asked.text):
         return plan_checking(asked, reactions, "balance"), ()
+    if (job := named_job(asked.text)) and not read_wish(asked.text):
+        return plan_on_job(asked, job), ()
     # What shall be checked need not be valid, which the reading of molecules would refuse.
     smiles = read_smiles(asked.text)
     if smiles and not all(check(one, asked.max_atoms).valid for one in smiles):
@@ -107,6 +110,9 @@ def _chemistry(asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
 
 def _analysis(asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
     if not read_wish(asked.text):
+        # "Draw the molecule of the last job" is about no orbitals.
+        if job := named_job(asked.text):
+            return plan_on_job(asked, job), ()
         problem = "asks for an analysis that no agent does yet, or does not say which"
         raise Abstained(asked.text, problem, ANALYSES)
     return _quantum(asked)
@@ -117,7 +123,8 @@ def _design(asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
 
 
 def _dynamics(asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
-    return plan_dynamics(asked.text, asked.max_atoms)
+    plan, species = plan_dynamics(asked.text, asked.max_atoms)
+    return beside_dynamics(plan, asked.text, len(species)), species
 
 
 def _literature(asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
