@@ -27,21 +27,21 @@ def look_up_names(operations: Sequence[str], species: Sequence[Species], url: st
     wanted = [name for name in LOOKED_UP if name in operations]
     what = " and ".join(LOOKED_UP[name] for name in wanted)
     if not url:
-        done.sentences.append(f"{what} not looked up: no address of PubChem is set (SIMRELAY_PUBCHEM_URL)")
+        done.miss(f"{what} not looked up: no address of PubChem is set (SIMRELAY_PUBCHEM_URL)")
         return
     for number, one in enumerate(species):
         try:
             names = names_of(one.smiles, url, max(one.atoms, 1))
         except InputError as error:
-            done.sentences.append(f"{what} of {one.name} not looked up: {error}")
+            done.miss(f"{what} of {one.name} not looked up: {error}")
             continue
         except Unreachable as error:
             # Without an answer for one there is none for the others, and each would wait as long.
             left = ", ".join(other.name for other in species[number:])
-            done.sentences.append(f"{what} of {left} not looked up: {error}; ask again when it can be reached")
+            done.miss(f"{what} of {left} not looked up: {error}; ask again when it can be reached")
             return
         if names is None:
-            done.sentences.append(f"{what} of {one.name} not known: PubChem does not have it ({one.smiles})")
+            done.miss(f"{what} of {one.name} not known: PubChem does not have it ({one.smiles})")
             continue
         for name in wanted:
             _tell(name, one, names, done)
@@ -61,7 +61,7 @@ def _tell(operation: str, one: Species, names: Names, done: Done) -> None:
                 f"{one.name}: depositors of PubChem also use {others}{more}; the number most used comes first."
             )
     if not found:
-        done.sentences.append(f"PubChem has no {what} of {one.name} ({names.source})")
+        done.miss(f"PubChem has no {what} of {one.name} ({names.source})")
         return
     done.rows.append((one.name, what, found, "", names.source))
     first = found if operation == "iupac" else names.cas[0]

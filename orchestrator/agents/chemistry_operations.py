@@ -58,10 +58,9 @@ def perform(operations: Sequence[str], species: Sequence[Species], context: Cont
                     done.notes.append(f"{one.name}: {error}")
                     continue
                 done.rows += rows
-                if operation in ("selfies", "inchi", "masses"):
-                    done.sentences += [
-                        f"{what} of {name}: {value} {unit}".strip() for name, what, value, unit, _ in rows
-                    ]
+                said = ", ".join(f"{what} {value} {unit}".strip() for _, what, value, unit, _ in rows)
+                said = "valid" if operation == "validity" else said
+                done.sentences.append(f"{one.name}: {said}")
         else:
             known = ", ".join((*_OF_ONE, *LOOKED_UP, "atoms", "similarity", "picture"))
             raise InputError("operations", operation, "is no operation of chemistry", f"Known are {known}.")

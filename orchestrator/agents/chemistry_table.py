@@ -21,6 +21,11 @@ class Done:
     notes: list[str] = field(default_factory=list)
     sentences: list[str] = field(default_factory=list)
 
+    def miss(self, what: str) -> None:
+        """Say first of all what was asked for and could not be found out."""
+        self.sentences.insert(0, what)
+        self.notes.append(f"{what}.")
+
 
 def table_of(rows: Sequence[Row]) -> Table:
     """Give a table of one row a value."""

@@ -116,7 +116,7 @@ OPERATIONS = {
     ),
     "masses": _words(r"(?:exact|monoisotopic|average)\s+(?:molecular\s+)?mass(?:es)?"),
     "atoms": _words(
-        r"(?:numbers? of|how many|count(?:ing|s)?)\s+(?:all\s+|of\s+)?(?:the\s+)?"
+        r"(?:numbers? of|how many|count(?:ing|s)?)\s+(?:all\s+|of\s+)?(?:the(?:ir)?\s+|its\s+)?"
         rf"(?:atoms?|(?:{_ELEMENT}|heavy|halogen|[a-z]{{1,2}})\s+atoms?|(?:{_ELEMENT})s?(?![\s-]*bond))"
         rf"|(?:{_ELEMENT}\s+)?atom counts?|{_ELEMENT}\s+counts?|elemental composition|atoms by element"
     ),

@@ -61,7 +61,7 @@ async def test_what_is_asked_about_the_molecule_of_an_earlier_job_is_done_beside
         state = await holder.view("r1")
     # Then all of it is in the answer or the report, and nothing was computed but the analysis
     assert record.state == "SUCCEEDED", record.error
-    assert "SELFIES of water: [O]" in record.answer
+    assert "water: SELFIES [O]" in record.answer
     assert "Atoms of water: 2 H, 1 O" in record.answer
     assert "Analysed the orbitals of water" in record.answer
     assert state.species == ()

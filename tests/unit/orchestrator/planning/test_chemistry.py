@@ -20,6 +20,7 @@ from tasks.errors import InputError
         ("how many carbon atoms in toluene", ("atoms",), ["toluene"]),
         ("number of hydrogens of toluene", ("atoms",), ["toluene"]),
         ("Count the nitrogens in DMF.", ("atoms",), ["dimethylformamide"]),
+        ("Draw TMA and count its carbons", ("atoms", "picture"), ["tetramethylammonium"]),
         ("CAS number of toluene", ("cas",), ["toluene"]),
         ("IUPAC name of 'CCO'", ("iupac",), ["CCO"]),
         ("draw TMA", ("picture",), ["tetramethylammonium"]),
