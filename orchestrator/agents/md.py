@@ -9,6 +9,7 @@ from orchestrator.agents.base import Agent, Context, JobResult, Work
 from orchestrator.agents.text import counted, listed
 from orchestrator.chemistry.solutions import core_seconds, count_atoms
 from orchestrator.planning.dynamics import read_dynamics
+from orchestrator.planning.molecules import knowing_sources
 from orchestrator.state import Column, Finding, Picture, Quantity, Step, Table
 from tasks.dynamics import DynamicsSpec
 from tasks.results import Diffusion, DynamicsResult, Measured
@@ -94,7 +95,8 @@ class DynamicsAgent(Agent):
 
 def _specs(step: Step, context: Context) -> tuple[DynamicsSpec, ...]:
     found = context.species if step.goal.molecules_step is not None else ()
-    return read_dynamics(step.goal.query or context.request, species=found).specs
+    with knowing_sources(context.species):
+        return read_dynamics(step.goal.query or context.request, species=found).specs
 
 
 def trial_of(spec: DynamicsSpec) -> DynamicsSpec:

@@ -1,7 +1,7 @@
 """Molecules by a name, CAS number or InChIKey that our table does not have, and names of molecules: looked up, checked.
 
 PubChem is a collection by many depositors: what it gives is taken only if it is one compound, its name is exactly the
-one that was asked for, and RDKit reads the structure with the formula, charge and InChIKey that PubChem states.
+one that was asked for, and RDKit reads the structure with the charge and InChIKey that PubChem states.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from tasks.errors import InputError, Unreachable
 _FIELD = "molecule"
 _GIVE = "Give its SMILES in quotes, for example 'C[N+](C)(C)C'"
 _INCHIKEY = re.compile(r"[A-Z]{14}-[A-Z]{10}-[A-Z]")
+_SKELETON = 14
 _LONGEST = 200
 _SHOWN = 5
 
@@ -127,9 +128,10 @@ def _checked(record: Record, name: str, max_atoms: int) -> str:
         problem = f"is {record.smiles} (PubChem CID {record.cid}), which cannot be used: it {error.problem}"
         raise InputError(_FIELD, name, problem, error.remedy) from error
     key = to_inchi(identity.smiles, max_atoms)[1]
-    if identity.charge != record.charge or (identity.formula != record.formula and key != record.inchikey):
-        stated = f"{record.formula}, charge {record.charge:+d}"
-        read = f"{identity.formula}, charge {identity.charge:+d}"
+    # The first block of the key is that of the atoms and their bonds, which all programs write alike.
+    if identity.charge != record.charge or key[:_SKELETON] != record.inchikey[:_SKELETON]:
+        stated = f"{record.formula}, charge {record.charge:+d}, InChIKey {record.inchikey}"
+        read = f"{identity.formula}, charge {identity.charge:+d}, InChIKey {key}"
         problem = f"cannot be taken from PubChem: CID {record.cid} states {stated}, and its SMILES is {read}"
         raise InputError(_FIELD, name, problem, f"{_GIVE}.")
     return identity.smiles

@@ -14,6 +14,7 @@ from orchestrator.planning.design import read_candidates, read_counts
 from orchestrator.planning.dynamics import plan_dynamics
 from orchestrator.planning.dynamics_feedback import reworded
 from orchestrator.planning.levels import Level, is_tight_binding, read_level, take_solvent
+from orchestrator.planning.molecules import knowing_sources
 from orchestrator.planning.specs import spec_for
 from orchestrator.state import Goal, Plan, Species, Step, StepStatus
 from tasks.errors import InputError
@@ -78,7 +79,8 @@ def _simulation(step: Step, species: tuple[Species, ...], request: str, feedback
     query = reworded(before, feedback)
     if query == before:
         return step
-    plan, named = plan_dynamics(query, max_atoms)
+    with knowing_sources(species):
+        plan, named = plan_dynamics(query, max_atoms)
     if {one.smiles for one in named} != {one.smiles for one in species}:
         remedy = "Change its numbers only, or make a run of its own for other molecules."
         raise InputError("feedback", feedback, "names other molecules than the plan has", remedy)

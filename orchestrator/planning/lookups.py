@@ -7,7 +7,7 @@ planned again; so no other request ever waits for the network. What was found st
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from orchestrator.chemistry.lookups import find_compound
@@ -40,12 +40,14 @@ def with_names(plan: Callable[[Asked], Planned], asked: Asked) -> Planned:
         As ``plan``; if a name cannot be looked up, with why; if there are more than ``MOST_NAMES``.
     """
     known = [Named(one.name, one.smiles, "", one.synonyms, one.source) for one in asked.looked_up]
+    asked = replace(asked, text=_with_names_of(asked.text, known))
     tried: set[str] = set()
     while True:
         with knowing(known):
             try:
                 planned = plan(asked)
             except (UnknownName, Abstained) as error:
+                refused = error
                 if error.unknown is None or not asked.pubchem_url or _is_a_thing(error):
                     raise
                 name = whole_name(error.unknown)
@@ -57,7 +59,27 @@ def with_names(plan: Callable[[Asked], Planned], asked: Asked) -> Planned:
             else:
                 return replace(planned, looked_up=tuple(_kept(one) for one in known))
         tried.add(name)
-        known.append(find_compound(name, asked.pubchem_url, asked.max_atoms))
+        known.append(_looked_up(name, refused, asked))
+        asked = replace(asked, text=_with_names_of(asked.text, known))
+
+
+def _looked_up(name: str, refused: UnknownName | Abstained, asked: Asked) -> Named:
+    try:
+        return find_compound(name, asked.pubchem_url, asked.max_atoms)
+    except InputError as error:
+        if isinstance(refused, UnknownName):
+            raise
+        # The request itself stays what was refused: a language model may know what a person means by the words.
+        problem = f"names no molecule that Simrelay knows: {name!r} {error.problem}"
+        raise Abstained(asked.text, problem, error.remedy) from error
+
+
+def _with_names_of(text: str, known: Sequence[Named]) -> str:
+    """Give a text with names in place of the CAS numbers and InChIKeys that they were looked up by."""
+    for one in known:
+        for number in one.synonyms:
+            text = text.replace(number, one.name)
+    return text
 
 
 def whole_name(unknown: Unknown) -> str:

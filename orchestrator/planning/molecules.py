@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import pairwise
 
 from orchestrator.chemistry.molecules import DEFAULT_MAX_ATOMS, identify
-from orchestrator.chemistry.names import Named, close_names, find_names, look_up
+from orchestrator.chemistry.names import Named, close_names, find_names, knowing, look_up
 from orchestrator.chemistry.pubchem import is_registry_number
 from orchestrator.state import Species
 from tasks.errors import InputError
@@ -101,6 +103,11 @@ def find_molecules(text: str, max_atoms: int = DEFAULT_MAX_ATOMS) -> tuple[list[
     rest = _blank(rest, bare)
     _refuse_unknown_names(rest)
     return sorted(found, key=lambda molecule: molecule.start), rest
+
+
+def knowing_sources(species: Iterable[Species]) -> AbstractContextManager[None]:
+    """Know the names of molecules that were looked up when their request was planned, while it is read again."""
+    return knowing([Named(one.name, one.smiles, "", (), one.source) for one in species if one.source])
 
 
 def to_species(found: list[Found], max_atoms: int = DEFAULT_MAX_ATOMS) -> tuple[Species, ...]:

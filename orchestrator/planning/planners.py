@@ -124,7 +124,15 @@ def _design(asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
 
 def _dynamics(asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
     plan, species = plan_dynamics(asked.text, asked.max_atoms)
-    return beside_dynamics(plan, asked.text, len(species)), species
+    # The agent reads the request again, in the words that it was planned with.
+    steps = tuple(
+        step.model_copy(update={"goal": step.goal.model_copy(update={"query": asked.text})})
+        if step.agent == "md_agent"
+        else step
+        for step in plan.steps
+    )
+    plan = beside_dynamics(plan.model_copy(update={"steps": steps}), asked.text, len(species))
+    return plan, species
 
 
 def _literature(asked: Asked) -> tuple[Plan, tuple[Species, ...]]:

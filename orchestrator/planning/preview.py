@@ -14,6 +14,7 @@ from orchestrator.planning.cost import Cost, estimate
 from orchestrator.planning.decide import plan_request
 from orchestrator.planning.design import usual_candidate
 from orchestrator.planning.dynamics import read_dynamics
+from orchestrator.planning.molecules import knowing_sources
 from orchestrator.planning.specs import spec_for
 from orchestrator.state import Plan, Species, Step, molecules_of
 from tasks.jobspec import InputFile
@@ -100,7 +101,9 @@ def preview_plan(
                 jobs.append(_job(step, one, offered, max_atoms)[0])
         elif step.agent == "md_agent":
             found = its or (_middle(plan),) if step.goal.molecules_step is not None else ()
-            for simulation in read_dynamics(step.goal.query or request_text, max_atoms, found).specs:
+            with knowing_sources(species):
+                simulations = read_dynamics(step.goal.query or request_text, max_atoms, found).specs
+            for simulation in simulations:
                 cost = estimate(simulation)
                 jobs.append({"spec": dump_spec(simulation), "estimated_cost": _shown(cost)})
         if step.goal.analyses:

@@ -7,11 +7,22 @@ import contextlib
 import pytest
 
 from orchestrator.chemistry import pubchem
-from orchestrator.planning import plan_request
+from orchestrator.planning import dry_run, plan_request
 from orchestrator.planning.asked import Asked, Planned
 from orchestrator.planning.planners import Abstained
 from tasks.errors import InputError
 from tests.model.pubchem import StandInPubChem
+
+#: its CID is ours
+QUINOLINIUM: dict[str, object] = {
+    "CID": 7,
+    "SMILES": "C[N+]1=CC=CC2=CC=CC=C21",
+    "InChIKey": "RTQPKEOYPPMVGQ-UHFFFAOYSA-N",
+    "MolecularFormula": "C10H10N+",
+    "Charge": 1,
+    "IUPACName": "1-methylquinolin-1-ium",
+    "Title": "N-methylquinolinium",
+}
 
 
 @pytest.fixture(autouse=True)
@@ -102,10 +113,20 @@ def test_without_a_network_the_message_says_what_was_looked_up_and_what_to_do() 
     with pytest.raises(InputError) as caught:
         plan_request(Asked(text="HOMO of caffeine", pubchem_url="http://127.0.0.1:9"))
     assert str(caught.value) == (
-        "molecule: 'caffeine' is a name that the table of names does not have, and that could not be looked up: PubChem"
-        " could not be reached at 127.0.0.1:9. Give its SMILES in quotes, for example 'C[N+](C)(C)C', or try again when"
-        " the network is there."
+        "request: 'HOMO of caffeine' names no molecule that Simrelay knows: 'caffeine' is a name that the table of"
+        " names does not have, and that could not be looked up: PubChem could not be reached at 127.0.0.1:9. Give its"
+        " SMILES in quotes, for example 'C[N+](C)(C)C', or try again when the network is there."
     )
+
+
+def test_a_box_of_a_looked_up_ion_is_read_again_as_it_was_planned() -> None:
+    with StandInPubChem(more={"N-methylquinolinium": [QUINOLINIUM]}) as server:
+        text = "Run MD of 8 N-methylquinolinium hydroxide pairs in 400 waters at 353 K for 50 ps"
+        planned = dry_run(text, pubchem_url=server.url)
+    simulation = next(step for step in planned["steps"] if step["agent"] == "md_agent")["jobs"][0]["spec"]
+    (cation,) = simulation["system"]["cations"]
+    assert (cation["smiles"], cation["name"]) == ("C[n+]1cccc2ccccc21", "N-methylquinolinium")
+    assert planned["species"][0]["source"].startswith("PubChem CID 7")
 
 
 @pytest.mark.parametrize(
