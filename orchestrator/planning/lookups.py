@@ -102,7 +102,12 @@ def _is_a_thing(error: UnknownName | Abstained) -> bool:
 
 
 def _belongs(word: str) -> bool:
-    return bool(re.search(r"[A-Za-z]", word)) and word.lower() not in _BESIDE and not is_ordinary(word)
+    return (
+        bool(re.search(r"[A-Za-z]", word))
+        and not word.endswith(",")
+        and word.lower() not in _BESIDE
+        and not is_ordinary(word)
+    )
 
 
 def _kept(one: Named) -> LookedUp:

@@ -25,7 +25,7 @@ from tasks.errors import InputError
 #: what is found out of a molecule where only the agent was chosen
 _USUAL_IDENTITY = ("formula", "mass", "charge")
 _QUOTED = re.compile(r"`([^`\n]{3,200})`|\"([^\"\n]{3,200})\"|“([^”\n]{3,200})”|(?<!\w)'([^'\n]{3,200})'(?!\w)")
-_A_NAME = r"(?:the\s+)?(?:(?:molecule|compound|drug|cation|anion)\s+)?([A-Za-z\d][\w\-,()\[\]']*[\w)\]])"
+_A_NAME = r"(?:the\s+)?(?:(?:molecule|compound|drug|cation|anion)\s+)?([A-Za-z\d\[(][\w\-,()\[\]']*[\w)\]])"
 #: where a molecule is named; after "my" or "this" stands no name
 _NAMED = (
     re.compile(rf"\b(?:of|for)\s+{_A_NAME}", re.IGNORECASE),
@@ -187,8 +187,9 @@ def _unknown_name(rest: str) -> Unknown | None:
     for pattern in (_QUOTED, *_NAMED):
         for match in pattern.finditer(rest):
             group = next(number for number, value in enumerate(match.groups(), 1) if value)
-            if pattern is _QUOTED or not is_ordinary(match[group]):
-                return Unknown(
-                    match[group], rest[: match.start(group)], rest[match.end(group) :], whole=pattern is _QUOTED
-                )
+            # "Caffeine's dipole moment"
+            word = match[group].removesuffix("'s")
+            if pattern is _QUOTED or not is_ordinary(word):
+                end = match.start(group) + len(word)
+                return Unknown(word, rest[: match.start(group)], rest[end:], whole=pattern is _QUOTED)
     return None

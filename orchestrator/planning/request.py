@@ -37,6 +37,12 @@ _SMILES_ASKED = re.compile(
     r"canonical|isomeric|smiles (?:of|for)|\b(?:to|into|as|in) (?:an? |its )?smiles", re.IGNORECASE
 )
 _JOIN = r"\s*(?:,\s*(?:and|or)?|&|and|or|vs\.?|versus|with)\s+"
+#: a word that may be a name, and the second word that many names have
+_UNKNOWN = (
+    r"(?:the\s+)?((?:\d[\d,]*-)?[A-Za-z][\w\-]*)"
+    r"(?:\s+(?:acid|ether|ester|(?:per)?oxide|anhydride|alcohol|glycol|carbonate|acetate|chloride|bromide|fluoride"
+    r"|iodide|amine|amide|ketone|sul(?:ph|f)(?:ate|ide|oxide|one)|nitrate|phosphate|hydroxide|cyanide))?"
+)
 #: words that may stand beside a molecule in a list without being one
 _ORDINARY = frozenset(
     "a an and as at by for from give given homo i in it its lumo me my no of on or our please report show tell that the"
@@ -197,10 +203,14 @@ def _properties(rest: str, named: bool) -> tuple[tuple[str, ...], tuple[str, ...
 def _refuse_unknown_neighbours(rest: str, found: list[Found]) -> None:
     """Raise InputError for a word that stands in a list of molecules and is none that is known."""
     for molecule in found:
-        after = re.match(rf"{_JOIN}(?:the\s+)?([A-Za-z][\w\-]*)(?=\s*(?:[.,;?!]|$)|\s+(?:at|in|with|using|by|and)\b)",
-                         rest[molecule.end :])  # fmt: skip
-        before = re.search(rf"(?:\b(?:of|for|between|compare)\s+|,\s*)(?:the\s+)?([A-Za-z][\w\-]*){_JOIN}(?:the\s+)?$",
-                           rest[: molecule.start], re.IGNORECASE)  # fmt: skip
+        after = re.match(
+            rf"{_JOIN}{_UNKNOWN}(?=\s*(?:[.,;?!]|$)|\s+(?:at|in|with|using|by|and)\b)", rest[molecule.end :]
+        )
+        before = re.search(
+            rf"(?:\b(?:of|for|between|compare)\s+|,\s*){_UNKNOWN}{_JOIN}(?:the\s+)?$",
+            rest[: molecule.start],
+            re.IGNORECASE,
+        )
         for match in (match for match in (after, before) if match):
             word, offset = match[1], molecule.end if match is after else 0
             # "caffeine, 'Cn1…'" only says what the one SMILES is.
