@@ -52,6 +52,8 @@ class Offer:
     programs: Mapping[str, dict[str, Any]] = field(default_factory=dict)
     wait_for_worker: bool = False
     max_atoms: int = 400
+    #: where names of molecules are looked up; empty: nowhere
+    pubchem_url: str = ""
 
     @property
     def engines(self) -> frozenset[str]:
@@ -136,7 +138,7 @@ def preview(request: str, offer: Offer, options: Options | None = None) -> dict[
     from orchestrator.planning.preview import dry_run
 
     try:
-        planned = dry_run(request, offer.engines or None, offer.max_atoms, options)
+        planned = dry_run(request, offer.engines or None, offer.max_atoms, options, offer.pubchem_url)
         for step in planned["steps"]:
             for job in step["jobs"]:
                 refuse_undeclared(job["spec"]["engine"], offer)

@@ -104,6 +104,8 @@ class Supervisor:
             options=state.options,
             agent=named,
             answers=answers,
+            pubchem_url=self.settings.pubchem_url,
+            looked_up=state.looked_up,
         )
         rules = functools.partial(self.apart.run, self.plan)
         helped = await plan_with_model(rules, asked, self._asks(state, config), self.agents, state.usage)
@@ -116,15 +118,16 @@ class Supervisor:
         except InputError as error:
             return checked(error=str(error), decision=Decision(rule="abstain", reason=str(error)), **used)
         if planned.question:
-            return self._ask(state, planned.question, decision=planned.decision, **used)
+            return self._ask(state, planned.question, decision=planned.decision, looked_up=planned.looked_up, **used)
         line = f"decided by {planned.decision.rule}: {plan.title or planned.decision.agent} ({len(plan.steps)} steps)"
         update = checked(
             decision=planned.decision,
             plan=plan,
             species=planned.species,
+            looked_up=planned.looked_up,
             answer=planned.answer,
             usage=helped.usage,
-            history=[*helped.history, line],
+            history=[*helped.history, *(f"{one.name} was looked up: {one.source}" for one in planned.looked_up), line],
         )
         return self._with_plan_file(state, update)
 

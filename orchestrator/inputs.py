@@ -125,15 +125,20 @@ def named_job(text: str) -> str:
 
 
 async def settle_sources(plan: Plan, owner: str, store: AsyncStore) -> Plan:
-    """Give a plan whose steps name the exact files of the earlier jobs that they work on.
+    """Give a plan whose steps name the exact files, or the molecules, of the earlier jobs that they work on.
 
     Raises
     ------
     InputError
-        If there is no such job, or it left no orbitals.
+        If there is no such job, or it left no orbitals, or its molecule is not known.
     """
     for step in plan.steps:
-        if step.goal.source_job and step.goal.source is None:
+        if step.goal.source_job and step.agent == "chemistry_agent":
+            if not step.goal.molecules:
+                smiles, label = await earlier_molecule(step.goal.source_job, owner, store, plan)
+                settled = {"molecules": (smiles,), "query": label}
+                plan = plan.replace(step.model_copy(update={"goal": step.goal.model_copy(update=settled)}))
+        elif step.goal.source_job and step.goal.source is None:
             source = await earlier_job(step.goal.source_job, owner, store)
             plan = plan.replace(step.model_copy(update={"goal": step.goal.model_copy(update={"source": source})}))
     return plan
@@ -166,6 +171,42 @@ async def earlier_job(reference: str, owner: str, store: AsyncStore) -> Source:
     problem = f"asks for the last job, but {owner} has none that succeeded and left orbitals"
     remedy = "Name a molecule, for example 'Plot the LUMO of tetramethylammonium', or a job by its id."
     raise InputError(field, "the last job", problem, remedy)
+
+
+async def earlier_molecule(reference: str, owner: str, store: AsyncStore, plan: Plan) -> tuple[str, str]:
+    """Find the molecule of a job that a request names: its SMILES, and what people call it.
+
+    Raises
+    ------
+    InputError
+        If there is no such job, or it was computed from coordinates alone.
+    """
+    # "The last job" of an analysis in the same plan is the same one.
+    for step in plan.steps:
+        if step.goal.source is not None and step.goal.source_job == reference and step.goal.source.smiles:
+            return step.goal.source.smiles, step.goal.source.label
+    remedy = "Give the molecule's SMILES in quotes instead."
+    if reference.startswith(FILE):
+        raise InputError("request", "the file", "holds orbitals, and says nothing about bonds", remedy)
+    if reference != "last":
+        record = await store.run(listing.job(reference))
+        if record is None:
+            raise InputError("request", reference, "is not a job", "See `simrelay job list` for their ids.")
+        if not (found := _molecule(record)):
+            raise InputError("request", reference, "is a job whose molecule has no SMILES", remedy)
+        return found
+    page = await store.run(listing.jobs(state=JobState.SUCCEEDED, owner=owner, count=100))
+    newest = next((found for record in page.rows if (found := _molecule(record))), None)
+    if newest is None:
+        problem = f"asks for the last job, but {owner} has none that succeeded and whose molecule has a SMILES"
+        raise InputError("request", "the last job", problem, remedy)
+    return newest
+
+
+def _molecule(record: JobRecord) -> tuple[str, str] | None:
+    molecule = record.spec.get("molecule") or {}
+    smiles = str(molecule.get("smiles") or "")
+    return (smiles, record.label or str(molecule.get("name") or "") or smiles) if smiles else None
 
 
 def _earlier(record: JobRecord | None, file: InputFile) -> Source:

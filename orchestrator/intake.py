@@ -78,6 +78,7 @@ class Intake:
             programs={d["program"]: d["declaration"] for d in declared.values() if d.get("engine") == "program"},
             wait_for_worker=wait_for_worker,
             max_atoms=self.settings.max_atoms,
+            pubchem_url=self.settings.pubchem_url,
         )
 
     async def preview(

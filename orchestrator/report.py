@@ -269,6 +269,8 @@ def _theory_lines(plan: Plan, findings: Sequence[Finding]) -> list[str]:
         lines += ["Nothing was computed: this is what the sources say that are cited.", ""]
     elif not any(step.goal.analyses for step in plan.steps):
         lines += ["No simulation was needed: all of this follows from the SMILES (RDKit).", ""]
+        if any("PubChem CID" in text for finding in findings for text in (finding.summary, *finding.notes)):
+            lines[-2] = f"{lines[-2][:-1]}, but for what PubChem says: it stands with its number there."
     if found := sources(plan):
         lines += [*(f"- {text}" for text in found), ""]
     return lines

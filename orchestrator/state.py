@@ -55,6 +55,18 @@ class Species(Part):
     error: str = ""
     #: the step that found it; 0: the request names it
     found_by: int = 0
+    #: where its name was looked up: ``PubChem CID 2519, 2026-12-01``; empty: nowhere
+    source: str = ""
+
+
+class LookedUp(Part):
+    """A molecule whose name a request gave, and that was looked up elsewhere."""
+
+    name: str
+    smiles: str
+    synonyms: tuple[str, ...] = ()
+    #: who said so, under which number, and when
+    source: str
 
 
 class Usage(Part):
@@ -375,6 +387,8 @@ class RunState(BaseModel):
     options: Options = Options()
     decision: Decision = Decision()
     species: tuple[Species, ...] = ()
+    #: molecules of names that were looked up: planning the request again asks nobody again
+    looked_up: tuple[LookedUp, ...] = ()
     plan: Plan = Plan()
     findings: tuple[Finding, ...] = ()
     #: one line an event, for people

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal, Self
 
 from platformdirs import user_data_path
-from pydantic import Field, SecretStr, model_validator
+from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from tasks.errors import ConfigurationError
@@ -117,6 +117,9 @@ class Settings(BaseSettings):
     tavily_key: SecretStr = SecretStr("")
     tavily_url: str = "https://api.tavily.com"
 
+    #: PubChem's PUG REST, for names that the table does not have, and for CAS numbers; ``off``: nothing is looked up
+    pubchem_url: str = "https://pubchem.ncbi.nlm.nih.gov/rest/pug"
+
     #: OpenAI-compatible endpoint of the library's embeddings (as ``http://host:8000/v1``), its model and key
     embeddings_url: str = ""
     embeddings_model: str = ""
@@ -134,11 +137,16 @@ class Settings(BaseSettings):
         if bool(self.model_url) != bool(self.model):
             missing, given = ("SIMRELAY_MODEL", "SIMRELAY_MODEL_URL")[:: 1 if self.model_url else -1]
             raise ValueError(f"{given} is set, but {missing} is not: a language model needs both")
-        urls = ("model_url", "tavily_url", "embeddings_url", "qdrant_url")
+        urls = ("model_url", "tavily_url", "pubchem_url", "embeddings_url", "qdrant_url")
         for name, url in ((f"SIMRELAY_{name.upper()}", str(getattr(self, name))) for name in urls):
             if url and not url.startswith(("http://", "https://")):
                 raise ValueError(f"{name} does not begin with http:// or https://")
         return self
+
+    @field_validator("pubchem_url")
+    @classmethod
+    def _off_is_nowhere(cls, url: str) -> str:
+        return "" if url == "off" else url  # an empty variable is one that is not set
 
     @model_validator(mode="after")
     def _times_fit(self) -> Self:

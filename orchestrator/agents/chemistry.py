@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from orchestrator.agents.base import Agent, Context, JobResult, Work
-from orchestrator.agents.chemistry_operations import Row, balances, perform, table_of, verdicts
+from orchestrator.agents.chemistry_operations import balances, perform, verdicts
+from orchestrator.agents.chemistry_table import Row, table_of
 from orchestrator.agents.text import counted, signed, slugs
 from orchestrator.chemistry.geometry import embed
 from orchestrator.chemistry.molecules import DEFAULT_MAX_ATOMS, Identity, identify
@@ -29,22 +30,24 @@ class ChemistryAgent(Agent):
         "give formula, average and monoisotopic mass, charge, atoms by element and functional groups",
         "check reactions for balance of atoms and charge",
         "write SELFIES, InChI and InChIKey",
+        "look up names, IUPAC names and CAS numbers in PubChem",
         "compare molecules by fingerprints",
         "give descriptors (logP, TPSA, QED, SA score) and alerts (PAINS, Brenk)",
         "draw molecules, and make 3D structures",
     )
-    tools: ClassVar[tuple[str, ...]] = ("RDKit", "selfies")
+    tools: ClassVar[tuple[str, ...]] = ("RDKit", "selfies", "PubChem")
 
     def plan_jobs(self, step: Step, context: Context) -> Work:
         """Do the whole step at once; doing it again writes the same files again."""
-        if step.goal.operations in (("validity",), ("balance",)) and step.goal.query:
+        if step.goal.operations in (("validity",), ("balance",)) and step.goal.query and not step.goal.source_job:
             return self._check(step, context)
         wants_structure = "structure" in step.goal.properties
         species: list[Species] = []
         done: list[tuple[Species, Identity]] = []
         artifacts: list[Artifact] = []
         notes: list[str] = []
-        for one, slug in zip(context.species, slugs(context.species), strict=True):
+        asked = _of_job(step, context) if step.goal.source_job else context.species
+        for one, slug in zip(asked, slugs(asked), strict=True):
             size = max(one.atoms, 1)
             try:
                 identity = identify(one.smiles, max_atoms=size)
@@ -61,11 +64,13 @@ class ChemistryAgent(Agent):
                 known = known.model_copy(update={"geometry": artifact, "geometry_level": geometry.method})
                 if geometry.force_field != "MMFF94s" and identity.atoms > 1:
                     notes.append(f"{one.name}: MMFF94s has no parameters; 3D structure by {geometry.method}.")
+            if one.source:
+                notes.append(f"{one.name} is not in our table of names: its structure is from {one.source}.")
             species.append(known)
             done.append((known, identity))
         if not done:
             return Work(error="; ".join(notes) or "no molecules to identify", species=tuple(species))
-        more = perform(step.goal.operations, [one for one, _ in done], context)
+        more = perform(step.goal.operations, [one for one, _ in done], context, step.number)
         finding = Finding(
             step=step.number,
             agent=self.name,
@@ -86,7 +91,8 @@ class ChemistryAgent(Agent):
             )
             + tuple(more.values),
         )
-        return Work(finding=finding, species=tuple(species))
+        # The molecule of an earlier job is none of this run's, whose later steps would compute it.
+        return Work(finding=finding, species=None if step.goal.source_job else tuple(species))
 
     def _check(self, step: Step, context: Context) -> Work:
         """Say of each SMILES or reaction of the query whether it is right, and if not, why and where."""
@@ -103,6 +109,15 @@ class ChemistryAgent(Agent):
     def interpret(self, step: Step, context: Context, results: Sequence[JobResult]) -> Work:
         """Never needed, since no jobs are submitted; gives the same findings."""
         return self.plan_jobs(step, context)
+
+
+def _of_job(step: Step, context: Context) -> tuple[Species, ...]:
+    """Give the molecule of the earlier job that a step is about."""
+    most = context.settings.max_atoms if context.settings else DEFAULT_MAX_ATOMS
+    return tuple(
+        Species(name=step.goal.query or smiles, smiles=smiles, atoms=identify(smiles, max_atoms=most).atoms)
+        for smiles in step.goal.molecules
+    )
 
 
 def _identified(species: Species, identity: Identity) -> Species:
@@ -153,7 +168,7 @@ def _summary(done: Sequence[tuple[Species, Identity]], structures: bool) -> str:
     if len(done) == 1:
         one, identity = done[0]
         text = f"{one.name} is {one.formula}, {identity.mass_dalton:.3f} g/mol, charge {signed(one.charge)}"
-        text += f", {counted(one.atoms, 'atom')}"
+        text += f", {counted(one.atoms, 'atom')}{f' ({one.source})' if one.source else ''}"
     else:
         text = f"{len(done)} molecules identified"
     made = f"; {counted(len(done), '3D structure')} made" if structures else ""

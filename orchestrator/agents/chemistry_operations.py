@@ -3,46 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from itertools import combinations
 
 from orchestrator.agents.base import Context
+from orchestrator.agents.chemistry_names import LOOKED_UP, look_up_names
+from orchestrator.agents.chemistry_table import Done, Row
 from orchestrator.chemistry.descriptors import SOURCES, alerts, descriptors
 from orchestrator.chemistry.groups import functional_groups
 from orchestrator.chemistry.lines import to_inchi, to_selfies
-from orchestrator.chemistry.masses import atom_counts, masses
+from orchestrator.chemistry.masses import atom_counts, masses, named_elements
 from orchestrator.chemistry.pictures import MOST, draw
 from orchestrator.chemistry.reactions import balance
 from orchestrator.chemistry.similarity import FINGERPRINT, tanimoto, wording
 from orchestrator.chemistry.validity import check
-from orchestrator.state import Column, Picture, Quantity, Species, Table
+from orchestrator.state import Picture, Quantity, Species
 from tasks.errors import InputError
+from tasks.settings import load_settings
 from tasks.workspace import write_artifact
 
 #: more pairs than this are no table that anybody reads
 _MOST_PAIRS = 300
-_TITLES = ("Molecule", "Quantity", "Value", "Unit", "Method")
-Row = tuple[str, str, str, str, str]
 
 
-@dataclass
-class Done:
-    """What the operations of a step have found; ``sentences`` say the most important of it."""
-
-    rows: list[Row] = field(default_factory=list)
-    values: list[Quantity] = field(default_factory=list)
-    pictures: list[Picture] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    sentences: list[str] = field(default_factory=list)
-
-
-def table_of(rows: Sequence[Row]) -> Table:
-    """Give a table of one row a value."""
-    return Table(columns=tuple(Column(title=title) for title in _TITLES), rows=tuple(rows))
-
-
-def perform(operations: Sequence[str], species: Sequence[Species], context: Context) -> Done:
+def perform(operations: Sequence[str], species: Sequence[Species], context: Context, number: int) -> Done:
     """Do operations on molecules that are identified; what one molecule does not have becomes a note.
+
+    Parameters
+    ----------
+    number
+        Of the step, for names of its files.
 
     Raises
     ------
@@ -54,7 +43,13 @@ def perform(operations: Sequence[str], species: Sequence[Species], context: Cont
         if operation == "similarity":
             _similarity(species, done)
         elif operation == "picture":
-            _picture(species, context, done)
+            _picture(species, context, number, done)
+        elif operation == "atoms":
+            _count(species, context, done)
+        elif operation in LOOKED_UP:
+            if operation == next(name for name in operations if name in LOOKED_UP):
+                url = (context.settings or load_settings()).pubchem_url
+                look_up_names(operations, species, url, done)
         elif operation in _OF_ONE:
             for one in species:
                 try:
@@ -63,12 +58,11 @@ def perform(operations: Sequence[str], species: Sequence[Species], context: Cont
                     done.notes.append(f"{one.name}: {error}")
                     continue
                 done.rows += rows
-                if operation in ("selfies", "inchi", "masses"):
-                    done.sentences += [
-                        f"{what} of {name}: {value} {unit}".strip() for name, what, value, unit, _ in rows
-                    ]
+                said = ", ".join(f"{what} {value} {unit}".strip() for _, what, value, unit, _ in rows)
+                said = "valid" if operation == "validity" else said
+                done.sentences.append(f"{one.name}: {said}")
         else:
-            known = ", ".join((*_OF_ONE, "similarity", "picture"))
+            known = ", ".join((*_OF_ONE, *LOOKED_UP, "atoms", "similarity", "picture"))
             raise InputError("operations", operation, "is no operation of chemistry", f"Known are {known}.")
     return done
 
@@ -108,11 +102,6 @@ def _masses(one: Species) -> list[Row]:
         (one.name, "average mass", f"{found.average_dalton:.3f}", "g/mol", "standard atomic weights"),
         (one.name, "monoisotopic mass", f"{found.monoisotopic_dalton:.5f}", "Da", "most abundant isotopes"),
     ]
-
-
-def _atoms(one: Species) -> list[Row]:
-    counts = atom_counts(one.smiles, max(one.atoms, 1))
-    return [(one.name, "atoms", ", ".join(f"{count} {symbol}" for symbol, count in counts.items()), "", "counted")]
 
 
 def _groups(one: Species) -> list[Row]:
@@ -159,13 +148,27 @@ def _validity(one: Species) -> list[Row]:
 _OF_ONE: dict[str, Callable[[Species], list[Row]]] = {
     "validity": _validity,
     "masses": _masses,
-    "atoms": _atoms,
     "groups": _groups,
     "selfies": _selfies,
     "inchi": _inchi,
     "descriptors": _descriptors,
     "filters": _filters,
 }
+
+
+def _count(species: Sequence[Species], context: Context, done: Done) -> None:
+    """Count atoms by element; of an element that was asked for by name and is not there, it is said that it is not."""
+    asked = named_elements(context.request)
+    for one in species:
+        counts = {**atom_counts(one.smiles, max(one.atoms, 1))}
+        shown = [f"{count} {symbol}" for symbol, count in counts.items()]
+        shown += [f"0 {symbol}" for symbol in asked if symbol not in counts]
+        done.rows.append((one.name, "atoms", ", ".join(shown), "", "counted"))
+        done.values += [
+            Quantity(species=one.name, name=f"number of {symbol} atoms", value=counts.get(symbol, 0), unit="")
+            for symbol in dict.fromkeys((*counts, *asked))
+        ]
+        done.sentences.append(f"Atoms of {one.name}: {', '.join(shown)}")
 
 
 def _similarity(species: Sequence[Species], done: Done) -> None:
@@ -185,12 +188,12 @@ def _similarity(species: Sequence[Species], done: Done) -> None:
             done.sentences.append(f"{pair}: similarity {value:.3f} ({wording(value)})")
 
 
-def _picture(species: Sequence[Species], context: Context, done: Done) -> None:
+def _picture(species: Sequence[Species], context: Context, number: int, done: Done) -> None:
     size = max((one.atoms for one in species), default=1)
     png, svg = draw([(one.name, one.smiles) for one in species], max(size, 1))
     folder = context.folder / "figures"
-    file = write_artifact(folder / "molecules.png", png, context.workspace, "figure")
-    write_artifact(folder / "molecules.svg", svg, context.workspace, "figure")
+    file = write_artifact(folder / f"molecules-{number}.png", png, context.workspace, "figure")
+    write_artifact(folder / f"molecules-{number}.svg", svg, context.workspace, "figure")
     shown = ", ".join(one.name for one in species[:MOST])
     done.pictures.append(Picture(file=file, caption=f"2D structures of {shown}"))
     if len(species) > MOST:

@@ -14,6 +14,7 @@ from orchestrator.handover import structure_for
 from orchestrator.inputs import input_file
 from orchestrator.planning.clusters import cluster_species, with_cluster
 from orchestrator.planning.dynamics import read_dynamics
+from orchestrator.planning.molecules import knowing_sources
 from orchestrator.state import Column, Finding, Picture, Produced, Quantity, Species, Step, Table
 from tasks.dynamics import DynamicsSpec
 from tasks.errors import InputError
@@ -118,7 +119,8 @@ class DynamicsAgent(Agent):
 
 def _specs(step: Step, context: Context) -> tuple[DynamicsSpec, ...]:
     found = context.species if step.goal.molecules_step is not None else ()
-    specs = read_dynamics(step.goal.query or context.request, species=found).specs
+    with knowing_sources(context.species):
+        specs = read_dynamics(step.goal.query or context.request, species=found).specs
     specs = with_cluster(specs, step.goal.cluster)
     if step.goal.geometry_step is None:
         return specs

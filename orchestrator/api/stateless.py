@@ -53,7 +53,13 @@ async def turn(body: NewTurn, request: Request, api: Context) -> dict[str, Any] 
     """
     options = Options(agent=body.agents.named, agents=body.agents.allowed, model=body.agents.model)
     check_options(options)
-    asked = Asked(text=body.request, max_atoms=api.settings.max_atoms, options=options, agent=body.agents.named)
+    asked = Asked(
+        text=body.request,
+        max_atoms=api.settings.max_atoms,
+        options=options,
+        agent=body.agents.named,
+        pubchem_url=api.settings.pubchem_url,
+    )
     if STREAM in request.headers.get("accept", ""):
         events = _events(api, asked, body.history)
         return StreamingResponse(events, media_type=STREAM, headers={"Cache-Control": "no-store"})

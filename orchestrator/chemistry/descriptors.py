@@ -9,7 +9,7 @@ from rdkit.Chem import QED, rdMolDescriptors
 from rdkit.Chem.FilterCatalog import FilterCatalog, FilterCatalogParams
 from rdkit.Contrib.SA_Score import sascorer
 
-from orchestrator.chemistry.molecules import DEFAULT_MAX_ATOMS, parse
+from orchestrator.chemistry.molecules import DEFAULT_MAX_ATOMS, identify, parse
 
 #: descriptor -> its method and paper
 SOURCES = {
@@ -32,15 +32,17 @@ class Descriptors:
     logp
         Octanol–water partition by atomic contributions.
     tpsa_square_angstrom
-        Topological polar surface of nitrogen and oxygen.
+        Topological polar surface of nitrogen and oxygen; sulfur and phosphorus, which the paper gives as well, are left
+        out, as in most of its uses.
     qed
-        Drug-likeness, from 0 to 1.
+        Drug-likeness, from 0 to 1, with the mean weights of the paper.
     sa_score
         Effort to make it, from 1 (easy) to 10 (hard).
     donors, acceptors
         Lipinski's counts: NH and OH bonds; nitrogen and oxygen atoms.
     violations
-        How many of Lipinski's four limits it breaks.
+        How many of Lipinski's four limits it breaks: more than 5 donors, 10 acceptors, 500 g/mol (the average molar
+        mass), a logP over 5.
     """
 
     logp: float
@@ -64,7 +66,8 @@ class Alert:
 def descriptors(smiles: str, max_atoms: int = DEFAULT_MAX_ATOMS) -> Descriptors:
     """Give the descriptors of a molecule; raises InputError as ``parse``."""
     mol = parse(smiles, max_atoms=max_atoms)
-    logp, mass = float(rdMolDescriptors.CalcCrippenDescriptors(mol)[0]), float(rdMolDescriptors.CalcExactMolWt(mol))
+    logp = float(rdMolDescriptors.CalcCrippenDescriptors(mol)[0])
+    mass_dalton = identify(smiles, max_atoms=max_atoms).mass_dalton
     donors, acceptors = int(rdMolDescriptors.CalcNumLipinskiHBD(mol)), int(rdMolDescriptors.CalcNumLipinskiHBA(mol))
     return Descriptors(
         logp=logp,
@@ -74,7 +77,7 @@ def descriptors(smiles: str, max_atoms: int = DEFAULT_MAX_ATOMS) -> Descriptors:
         donors=donors,
         acceptors=acceptors,
         rotatable_bonds=int(rdMolDescriptors.CalcNumRotatableBonds(mol)),
-        violations=sum((donors > 5, acceptors > 10, mass > 500, logp > 5)),
+        violations=sum((donors > 5, acceptors > 10, mass_dalton > 500, logp > 5)),
     )
 
 

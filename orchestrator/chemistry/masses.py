@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 
@@ -26,6 +27,17 @@ class Masses:
 
     average_dalton: float
     monoisotopic_dalton: float
+
+
+_TABLE = Chem.GetPeriodicTable()
+_NAMES = {_TABLE.GetElementName(number).lower(): _TABLE.GetElementSymbol(number) for number in range(1, 87)}
+_NAMES |= {"sulphur": "S", "aluminium": "Al", "caesium": "Cs"}
+_NAMED = re.compile(rf"\b({'|'.join(_NAMES)})s?\b(?![\s-]*(?:bonds?|bonding|mon|di|tri))", re.IGNORECASE)
+
+
+def named_elements(text: str) -> tuple[str, ...]:
+    """Give the symbols of the elements that a text names, in its order: "how many carbons" gives ``C``."""
+    return tuple(dict.fromkeys(_NAMES[match[1].lower()] for match in _NAMED.finditer(text)))
 
 
 def masses(smiles: str, max_atoms: int = DEFAULT_MAX_ATOMS) -> Masses:

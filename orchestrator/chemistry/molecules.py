@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from rdkit import Chem, rdBase
 from rdkit.Chem import rdMolDescriptors
 
+from orchestrator.chemistry.grammar import Mistake, find_mistake, find_stranger
 from tasks.elements import ATOMIC_NUMBER
 from tasks.errors import InputError
 
@@ -82,18 +83,6 @@ def quietly() -> Iterator[list[str]]:
             _LOG.removeHandler(handler)
 
 
-def _syntax_error(lines: list[str]) -> str:
-    text = "\n".join(lines)
-    for known in ("unclosed ring", "extra open parentheses", "extra close parentheses", "duplicated ring closure"):
-        if known in text:
-            return f"is not a valid SMILES: {known}"
-    if position := re.search(r"around position (\d+)", text):
-        return f"is not a valid SMILES: syntax error at or just after character {position[1]}"
-    if reason := re.search(r"SMILES Parse Error: (.*?)(?: for input|: ?'|$)", text, re.MULTILINE):
-        return f"is not a valid SMILES: {reason[1].strip()}"
-    return "is not a valid SMILES"
-
-
 def _chemical_error(mol: Chem.Mol) -> str:
     with quietly():
         problems = list(Chem.DetectChemistryProblems(mol))
@@ -112,6 +101,24 @@ def _chemical_error(mol: Chem.Mol) -> str:
     return f"is not a possible molecule: {first.Message().strip()[0].lower()}{first.Message().strip()[1:]}"
 
 
+def read_raw(text: str) -> Chem.Mol | Mistake:
+    """Read the grammar of a SMILES only, without looking at valences; or say what is wrong with it, and where."""
+    if stranger := find_stranger(text):
+        return stranger
+    with quietly() as lines:
+        raw = Chem.MolFromSmiles(text, sanitize=False)
+    if raw is not None:
+        return raw
+    if mistake := find_mistake(text):
+        return mistake
+    said = "\n".join(lines)
+    place = re.search(r"around position (\d+)", said)
+    reason = re.search(r"SMILES Parse Error: (.*?)(?: for input|: ?'|while|$)", said, re.MULTILINE)
+    return Mistake(
+        reason[1].strip() if reason else "it cannot be read", int(place[1]) if place else None, "Check this place."
+    )
+
+
 def parse(smiles: str, field: str = "molecule.smiles", max_atoms: int = DEFAULT_MAX_ATOMS) -> Chem.Mol:
     """Read one molecule from SMILES, with hydrogens implicit.
 
@@ -124,14 +131,12 @@ def parse(smiles: str, field: str = "molecule.smiles", max_atoms: int = DEFAULT_
     text = smiles.strip()
     if not text:
         raise InputError(field, smiles, "is empty", _EXAMPLE)
-    if any(character.isspace() for character in text):
-        raise InputError(field, smiles, "holds a blank, which no SMILES does", _EXAMPLE)
     if len(text) > _CHARACTERS_PER_ATOM * max_atoms:
         raise InputError(field, smiles, f"has {len(text)} characters", f"At most {max_atoms} atoms are accepted.")
-    with quietly() as lines:
-        raw = Chem.MolFromSmiles(text, sanitize=False)
-    if raw is None:
-        raise InputError(field, smiles, _syntax_error(lines), _EXAMPLE)
+    raw = read_raw(text)
+    if isinstance(raw, Mistake):
+        where = f" at character {raw.position}" if raw.position else ""
+        raise InputError(field, smiles, f"is not a valid SMILES: {raw.reason}{where}", raw.remedy)
     for atom in raw.GetAtoms():
         if atom.GetSymbol() not in ATOMIC_NUMBER:
             problem = f"holds '{atom.GetSymbol()}' as atom {atom.GetIdx() + 1}, which cannot be computed"

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from difflib import get_close_matches
+from functools import cache
 from typing import Literal, NamedTuple
 
-Kind = Literal["cation", "anion", "molecule"]
+from rdkit import Chem
+from rdkit.Chem import rdinchi
+
+Kind = Literal["cation", "anion", "molecule", ""]
 
 
 class Named(NamedTuple):
-    """One molecule of the table: its usual name, its SMILES, and what else it is called."""
+    """One molecule: its usual name, its SMILES, what else it is called, and where that is from (empty: our table)."""
 
     name: str
     smiles: str
     kind: Kind
     synonyms: tuple[str, ...] = ()
+    source: str = ""
 
 
 class Match(NamedTuple):
@@ -207,9 +215,34 @@ _NAMES = re.compile(
 )
 
 
+#: molecules that were looked up elsewhere for the request that is being read; its parts are read in many places
+_MORE: ContextVar[tuple[Named, ...]] = ContextVar("names_looked_up", default=())
+
+
+@contextmanager
+def knowing(named: Sequence[Named]) -> Iterator[None]:
+    """Know these molecules besides those of the table, within the block."""
+    token = _MORE.set(tuple(named))
+    try:
+        yield
+    finally:
+        _MORE.reset(token)
+
+
+def same_name(one: str, other: str) -> bool:
+    """Tell whether two names differ in nothing but case, blanks and hyphens."""
+    return _key(one) == _key(other)
+
+
 def look_up(name: str) -> Named | None:
-    """Give the molecule of that name, in any case and with any synonym; None if the table has none."""
-    return _BY_KEY.get(_key(name))
+    """Give the molecule of that name or InChIKey, in any case and with any synonym; None if it is not known."""
+    key = _key(name)
+    for more in _MORE.get():
+        if key in (_key(word) for word in (more.name, *more.synonyms)):
+            return more
+    if re.fullmatch(r"[A-Z]{14}-[A-Z]{10}-[A-Z]", name):
+        return _by_inchikey().get(name)
+    return _BY_KEY.get(key)
 
 
 def close_names(name: str) -> list[str]:
@@ -219,5 +252,29 @@ def close_names(name: str) -> list[str]:
 
 
 def find_names(text: str) -> list[Match]:
-    """Find the names of the table in a text, the longest at each place, from left to right."""
-    return [Match(m.start(), m.end(), _BY_KEY[_key(m[1])]) for m in _NAMES.finditer(text)]
+    """Find the names of the table, and those that were looked up, the longest at each place, from left to right."""
+    more = [
+        Match(m.start(), m.end(), one)
+        for one in _MORE.get()
+        for word in sorted((one.name, *one.synonyms), key=len, reverse=True)
+        for m in re.finditer(rf"(?<![\w-]){_loosely(word)}(?![\w]|-\w)", text, re.IGNORECASE)
+    ]
+    found: list[Match] = []
+    for match in sorted(more, key=lambda m: (m.start, -m.end)):
+        if not found or match.start >= found[-1].end:
+            found.append(match)
+    for m in _NAMES.finditer(text):
+        if not any(one.start < m.end() and m.start() < one.end for one in found):
+            found.append(Match(m.start(), m.end(), _BY_KEY[_key(m[1])]))
+    return sorted(found)
+
+
+def _loosely(word: str) -> str:
+    return r"\s+".join(re.escape(part) for part in word.split())
+
+
+@cache
+def _by_inchikey() -> dict[str, Named]:
+    """Give the molecules of the table by their InChIKey."""
+    keys = (rdinchi.InchiToInchiKey(rdinchi.MolToInchi(Chem.MolFromSmiles(entry.smiles))[0]) for entry in TABLE)
+    return dict(zip(map(str, keys), TABLE, strict=True))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +17,7 @@ CELL = (420, 340)
 _COLUMNS = 3
 #: more are not legible on one page
 MOST = 24
+#: the longest name that fits a cell; RDKit's font has ASCII only
 _LEGEND = 40
 
 
@@ -43,7 +46,7 @@ def draw(molecules: Sequence[tuple[str, str]], max_atoms: int = DEFAULT_MAX_ATOM
         rdDepictor.Compute2DCoords(mol)
         rdDepictor.StraightenDepiction(mol)
         mols.append(mol)
-    legends = [name if len(name) <= _LEGEND else f"{name[: _LEGEND - 1]}…" for name, _ in shown]
+    legends = [_legend(name) for name, _ in shown]
     columns = min(_COLUMNS, len(mols))
     rows = -(-len(mols) // columns)
     size = (columns * CELL[0], rows * CELL[1], *CELL)
@@ -55,3 +58,21 @@ def draw(molecules: Sequence[tuple[str, str]], max_atoms: int = DEFAULT_MAX_ATOM
         page.DrawMolecules(mols, legends=legends)
         page.FinishDrawing()
     return bytes(png.GetDrawingText()), str(svg.GetDrawingText())
+
+
+def _legend(name: str) -> str:
+    """Give a name in the letters that RDKit's font has, and no longer than fits: "α-pinene" becomes "alpha-pinene"."""
+    letters = []
+    for character in unicodedata.normalize("NFKD", name):
+        if character.isascii():
+            letters.append(character)
+        elif greek := re.fullmatch(r"GREEK (?:SMALL|CAPITAL) LETTER (\w+)", unicodedata.name(character, "")):
+            letters.append(greek[1].lower())
+        elif unicodedata.category(character) == "Pd" or character == "−":
+            letters.append("-")
+        elif character in "′’‘":
+            letters.append("'")
+        elif not unicodedata.combining(character):
+            letters.append("?")
+    text = "".join(letters)
+    return text if len(text) <= _LEGEND else f"{text[: _LEGEND - 3]}..."

@@ -8,12 +8,22 @@ from typing import Any
 
 from rdkit import Chem
 
-from orchestrator.chemistry.molecules import DEFAULT_MAX_ATOMS, canonical, quietly
+from orchestrator.chemistry.grammar import Mistake, atom_positions, atom_tokens
+from orchestrator.chemistry.molecules import DEFAULT_MAX_ATOMS, canonical, quietly, read_raw
 
-_ATOM = re.compile(r"\[[^\[\]]+\]|Br|Cl|[BCNOPSFI]|[bcnops]|\*")
-_RING = re.compile(r"%\(\d+\)|%\d\d|\d")
-_BONDS = "-=#$:/\\"
-_CHARGED = "Nitrogen with four bonds is [N+], oxygen with one bond and a charge [O-]."
+#: element -> bonds that it has without a charge, and the sign of the charge that one more gives it
+_USUAL = {
+    "B": (3, "-"),
+    "C": (4, ""),
+    "N": (3, "+"),
+    "O": (2, "+"),
+    "F": (1, ""),
+    "P": (5, ""),
+    "S": (6, ""),
+    "Cl": (1, ""),
+    "Br": (1, ""),
+    "H": (1, ""),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,29 +60,26 @@ class Verdict:
             several = f", and holds {self.parts} separate molecules or ions" if self.parts > 1 else ""
             return f"{self.smiles} is valid{several}."
         where = f" at character {self.position} ({self.smiles[self.position - 1]!r})" if self.position else ""
-        return f"{self.smiles} is not valid: {self.reason}{where}. {self.remedy}".strip()
+        return f"{self.smiles or 'An empty text'} is not valid: {self.reason}{where}. {self.remedy}".strip()
 
 
 def check(smiles: str, max_atoms: int = DEFAULT_MAX_ATOMS) -> Verdict:
     """Say whether RDKit reads a SMILES (also one of several parts), and explain why if it does not."""
     text = smiles.strip()
     if not text:
-        return Verdict(smiles=text, valid=False, reason="it is empty", remedy="Give a SMILES, such as 'CCO'.")
+        return Verdict(smiles=text, valid=False, reason="it holds nothing", remedy="Give a SMILES, such as 'CCO'.")
     if len(text) > 24 * max_atoms:
         remedy = f"At most {max_atoms} atoms are accepted."
         return Verdict(smiles=text, valid=False, reason=f"it has {len(text)} characters", remedy=remedy)
-    with quietly() as lines:
-        raw = Chem.MolFromSmiles(text, sanitize=False)
-    if raw is None:
-        reason, position, remedy = explain(text, lines)
-        return Verdict(smiles=text, valid=False, reason=reason, position=position, remedy=remedy)
+    raw = read_raw(text)
+    if isinstance(raw, Mistake):
+        return _refused(text, raw)
     raw.UpdatePropertyCache(strict=False)
     with quietly():
         problems = list(Chem.DetectChemistryProblems(raw))
         mol = None if problems else Chem.MolFromSmiles(text)
     if mol is None:
-        reason, position, remedy = _chemistry(text, problems)
-        return Verdict(smiles=text, valid=False, reason=reason, position=position, remedy=remedy)
+        return _refused(text, _chemistry(text, problems, raw))
     return Verdict(
         smiles=text,
         valid=True,
@@ -82,95 +89,55 @@ def check(smiles: str, max_atoms: int = DEFAULT_MAX_ATOMS) -> Verdict:
     )
 
 
-def atom_positions(smiles: str) -> list[int]:
-    """Give the position of each atom's first character, counted from 1, in the order of RDKit's atoms."""
-    return [match.start() + 1 for match in _ATOM.finditer(smiles)]
+def _refused(text: str, mistake: Mistake) -> Verdict:
+    return Verdict(smiles=text, valid=False, reason=mistake.reason, position=mistake.position, remedy=mistake.remedy)
 
 
-def explain(text: str, lines: list[str]) -> tuple[str, int | None, str]:
-    """Find the first mistake of grammar: reason, position (from 1) and remedy; RDKit's own position as last resort."""
-    open_branches: list[int] = []
-    rings: dict[str, int] = {}
-    place, before = 0, ""
-    while place < len(text):
-        character, at = text[place], place + 1
-        if character == "[":
-            end = text.find("]", place)
-            if end < 0:
-                return "the bracket that opens here is never closed", at, "Write ']' after the atom and its charge."
-            if Chem.MolFromSmiles(text[place : end + 1], sanitize=False) is None:
-                inside = text[place : end + 1]
-                return f"{inside} is no bracket atom", at, "Write isotope, element, hydrogens, charge: [13CH3], [N+]."
-            before, place = "atom", end + 1
-        elif character == "(":
-            if before not in ("atom", "ring", "close"):
-                return "a branch begins without an atom before it", at, "Write the atom that the branch hangs on first."
-            open_branches.append(at)
-            before, place = "open", at
-        elif character == ")":
-            if not open_branches:
-                return "this closes a branch that was never opened", at, "Take it out, or write '(' where it begins."
-            if before == "open":
-                return "the branch is empty", open_branches[-1], "Take '()' out, or write its atoms."
-            if before == "bond":
-                return "a bond leads to no atom", place, f"Write the atom after it; charges need brackets. {_CHARGED}"
-            open_branches.pop()
-            before, place = "close", at
-        elif (ring := _RING.match(text, place)) is not None:
-            if before not in ("atom", "ring", "bond"):
-                return "a ring number stands without an atom before it", at, "Write it after the atom it belongs to."
-            rings.pop(ring[0], None) if ring[0] in rings else rings.update({ring[0]: at})
-            before, place = "ring", ring.end()
-        elif character == "+":
-            remedy = f"A charge belongs in brackets with its atom. {_CHARGED}"
-            return "a charge stands outside brackets", at, remedy
-        elif character in _BONDS:
-            if before == "bond" and text[place - 1] not in "/\\":
-                return "two bonds follow each other", at, "Write one of '-', '=', '#' between two atoms."
-            if before == "":
-                return "it begins with a bond", at, "Begin with an atom."
-            before, place = "bond", at
-        elif character == ".":
-            before, place = "", at
-        elif (atom := _ATOM.match(text, place)) is not None:
-            before, place = "atom", atom.end()
-        else:
-            return _stranger(character), at, "Atoms other than B, C, N, O, P, S and halogens stand in brackets: [Na+]."
-    if open_branches:
-        return "the branch that opens here is never closed", open_branches[-1], "Write ')' where it ends."
-    if rings:
-        number, at = next(iter(rings.items()))
-        remedy = f"Write {number} again after the atom that closes it."
-        return f"ring {number} opens here and is never closed", at, remedy
-    if before == "bond":
-        remedy = f"Write the atom after it; charges need brackets. {_CHARGED}"
-        return "a bond leads to no atom", len(text), remedy
-    said = re.search(r"around position (\d+)", "\n".join(lines))
-    reason = re.search(r"SMILES Parse Error: (.*?)(?: for input|: ?'|while|$)", "\n".join(lines), re.MULTILINE)
-    return (reason[1].strip() if reason else "it cannot be read"), int(said[1]) if said else None, "Check this place."
-
-
-def _stranger(character: str) -> str:
-    if character.isspace():
-        return "a blank stands in it, which no SMILES has"
-    return f"{character!r} is no atom, bond or bracket of a SMILES"
-
-
-def _chemistry(text: str, problems: list[Any]) -> tuple[str, int | None, str]:
+def _chemistry(text: str, problems: list[Any], raw: Chem.Mol) -> Mistake:
+    """Explain what is wrong with the first atom or ring that chemistry does not allow."""
     if not problems:
-        return "it cannot be read as a molecule", None, "Check rings and charges."
-    first, places = problems[0], atom_positions(text)
-    if first.GetType() in ("AtomValenceException", "AtomKekulizeException"):
-        index = first.GetAtomIdx()
-        position = places[index] if index < len(places) else None
-        if first.GetType() == "AtomKekulizeException":
-            return "an aromatic atom stands outside a ring", position, "Write it with a capital letter."
-        bonds = re.search(r"Explicit valence for atom # \d+ (\w+), (\d+)", first.Message())
-        what = f"{bonds[1]} has {bonds[2]} bonds, too many for its charge" if bonds else "it has too many bonds"
-        return what, position, f"Give the atom its charge in brackets, or fewer bonds. {_CHARGED}"
+        return Mistake("it cannot be read as a molecule", None, "Check rings and charges.")
+    first, places, tokens = problems[0], atom_positions(text), atom_tokens(text)
     if first.GetType() == "KekulizeException":
-        index = min(first.GetAtomIndices())
-        reason = "the aromatic ring that holds this atom cannot have alternating double bonds"
-        remedy = "Check the number of small letters in the ring; nitrogen with a hydrogen is [nH]."
-        return reason, places[index] if index < len(places) else None, remedy
-    return str(first.Message()).strip().rstrip("."), None, "Check rings and charges."
+        return _not_kekulised(list(first.GetAtomIndices()), places, tokens, raw)
+    if first.GetType() not in ("AtomValenceException", "AtomKekulizeException"):
+        return Mistake(str(first.Message()).strip().rstrip("."), None, "Check rings and charges.")
+    index = first.GetAtomIdx()
+    position = places[index] if index < len(places) else None
+    if first.GetType() == "AtomKekulizeException":
+        small = raw.GetAtomWithIdx(index).GetSymbol()
+        return Mistake("an aromatic atom stands outside a ring", position, f"Write it with a capital letter: {small}.")
+    bonds = re.search(r"Explicit valence for atom # \d+ (\w+), (\d+)", first.Message())
+    if bonds is None:
+        return Mistake("it has too many bonds", position, "Give it fewer bonds, or its charge in brackets.")
+    token = tokens[index] if index < len(tokens) else bonds[1]
+    remedy = _right_valence(bonds[1], int(bonds[2]), token)
+    return Mistake(f"{bonds[1]} has {bonds[2]} bonds, too many for its charge", position, remedy)
+
+
+def _right_valence(symbol: str, bonds: int, token: str) -> str:
+    """Say how an atom with too many bonds would be right: charged, if one bond too many makes it a usual ion."""
+    usual, charge = _USUAL.get(symbol, (0, ""))
+    uncharged = "+" not in token and "-" not in token
+    if charge and bonds == usual + 1 and uncharged:
+        charged = f"{token[:-1]}{charge}]" if token.startswith("[") else f"[{token}{charge}]"
+        return f"{symbol} with {bonds} bonds is charged: write {charged}, or take a bond away."
+    if symbol == "N" and bonds > usual + 1:
+        return "N has at most 4 bonds, and is [N+] with 4: take bonds away; a nitro group is [N+](=O)[O-]."
+    if usual:
+        return f"{symbol} has {usual} bond{'s' if usual > 1 else ''} without a charge: take bonds away."
+    return "Take bonds away, or give it its charge in brackets."
+
+
+def _not_kekulised(indices: list[int], places: list[int], tokens: list[str], raw: Chem.Mol) -> Mistake:
+    """Explain an aromatic ring without alternating double bonds: most often a nitrogen lacks its hydrogen."""
+    reason = "the aromatic ring that holds this atom cannot have alternating double bonds"
+    nitrogens = [i for i in indices if i < len(tokens) and tokens[i] == "n" and raw.GetAtomWithIdx(i).GetDegree() == 2]
+    index = nitrogens[0] if nitrogens else min(indices)
+    remedy = (
+        "If this nitrogen has a hydrogen, write [nH]."
+        if nitrogens
+        else "Check how many small letters the ring has: one of five needs [nH], o, s or [cH-] among them; or write"
+        " capital letters with '='."
+    )
+    return Mistake(reason, places[index] if index < len(places) else None, remedy)

@@ -123,7 +123,7 @@ def _plan_here(text: str, options: Options, only_shown: bool) -> dict[str, Any] 
 
     settings = load_settings()
     try:
-        return dry_run(text, None, settings.max_atoms, options)
+        return dry_run(text, None, settings.max_atoms, options, settings.pubchem_url)
     except InputError as error:
         if only_shown or not left_to_model(settings, options, error):
             raise

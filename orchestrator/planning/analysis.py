@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass, replace
 
 from orchestrator.chemistry.molecules import DEFAULT_MAX_ATOMS
-from orchestrator.inputs import FILE, NAMED_JOB, named_job
+from orchestrator.inputs import NAMED_JOB, named_job
+from orchestrator.planning.chemistry import step_on_job, words_of_job
 from orchestrator.planning.plan import build_plan
 from orchestrator.planning.request import Request, read_request
 from orchestrator.planning.words import ELECTRONIC
@@ -86,6 +87,8 @@ _NOT_ANALYSED = _words(
     r"bond orders?|aromaticity|natural bond orbitals?|nbo|critical points?|elf|electron localization functions?|qtaim"
     r"|fukui\s+functions?|cm5|resp\s+charges?|chelpg"
 )
+#: what an analysis of an earlier job gives, in the words of ``ELECTRONIC``
+_GIVEN_BY_ANALYSIS = ("homo", "lumo", "gap", "charges")
 _NAMED = re.compile(r"\b(homo|lumo)(?:\s*([-+−])\s*(\d+))?\b|\borbital\s+(\d+)\b", re.IGNORECASE)
 
 
@@ -158,14 +161,15 @@ def plan_analysis(
             names = ", ".join(one.name for one in request.species)
             remedy = "Ask for the one or the other."
             raise InputError("request", names, "is named beside an earlier job, whose molecule is known", remedy)
-        which = "the last job that left orbitals" if wish.job == "last" else f"job {wish.job}"
-        which = f"the file {wish.job.removeprefix(FILE)[:12]}…" if wish.job.startswith(FILE) else which
+        which = "the last job that left orbitals" if wish.job == "last" else words_of_job(wish.job)
         goal = analysis_goal(wish).model_copy(update={"source_job": wish.job})
-        steps: tuple[Step, ...] = (
-            Step(number=1, agent=AGENT, description=f"Analyse the orbitals of {which}: {words}", goal=goal),
-            Step(number=2, agent=SUMMARY, description="Write the report", depends_on=(1,)),
-        )
-        return Plan(title=title, steps=steps), (), None
+        done = [Step(number=1, agent=AGENT, description=f"Analyse the orbitals of {which}: {words}", goal=goal)]
+        # What is asked about the molecule besides needs no orbitals.
+        if beside := step_on_job(wish.rest, wish.job, max_atoms, _GIVEN_BY_ANALYSIS):
+            done.append(beside.model_copy(update={"number": 2}))
+        numbers = tuple(step.number for step in done)
+        end = Step(number=len(done) + 1, agent=SUMMARY, description="Write the report", depends_on=numbers)
+        return Plan(title=title, steps=(*done, end)), (), None
     if request is None or not request.species:
         remedy = "Name one, for example 'Plot the LUMO of tetramethylammonium', or 'of the last job'."
         raise InputError("request", text, "names no molecule that Simrelay knows, and no earlier job", remedy)

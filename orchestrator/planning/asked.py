@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from orchestrator.asking import Options, Question
-from orchestrator.state import Decision, Plan, Species
+from orchestrator.state import Decision, LookedUp, Plan, Species
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +26,10 @@ class Asked:
         Of a part of a request: the level at which a part before it optimises its molecules; empty: none does.
     history
         What was said before, bounded, for a language model that reads the request; the rules do not look at it.
+    pubchem_url
+        Where names are looked up that the table does not have (``Settings.pubchem_url``); empty: nowhere.
+    looked_up
+        What was looked up before for this request.
     """
 
     text: str
@@ -36,6 +40,8 @@ class Asked:
     active: Plan | None = None
     relaxed: str = ""
     history: str = ""
+    pubchem_url: str = ""
+    looked_up: tuple[LookedUp, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +52,8 @@ class Planned:
     ----------
     answer
         Of a request that needs no agent, such as a greeting; the plan is then empty.
+    looked_up
+        Molecules whose names were looked up; they stay in the run's state.
     """
 
     decision: Decision
@@ -53,3 +61,4 @@ class Planned:
     species: tuple[Species, ...] = ()
     question: Question | None = None
     answer: str = ""
+    looked_up: tuple[LookedUp, ...] = ()

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from orchestrator.chemistry.names import find_names
-from orchestrator.inputs import named_job
+from orchestrator.inputs import NAMED_JOB, named_job
 from orchestrator.planning.asked import Asked
+from orchestrator.planning.chemistry import operations_on
 from orchestrator.planning.clusters import (
     TAKES,
     cluster_species,
@@ -158,6 +159,8 @@ def _linked(part: Part, before: Sequence[Part], asked: Asked) -> Part:
         source = before[number]
         if DESIGN in source.agents and part.agents[0] not in SOURCES:
             return replace(part, candidates_of=number)
+        if part.agents == (CHEMISTRY,) and (job := NAMED_JOB.search(source.text)):
+            return replace(part, text=f"{part.text} of {job[0]}")
         if source.species and source.candidates_of is None and source.cluster_of is None:
             if part.agents[0] in SOURCES:
                 speaks = bool(_IT.search(part.text))
@@ -289,10 +292,12 @@ def _level_of(plan: Plan) -> str:
 def _on_candidates(part: Part, design: Plan, asked: Asked) -> Plan:
     """Plan a part whose molecules a swarm will find."""
     if part.agents == (CHEMISTRY,):
-        stand_in = plan_for(CHEMISTRY, replace(asked, text=f"{part.text} of 'C[N+](C)(C)C'"))[0]
-        description = re.sub(
-            r" (?:C\[N\+\]\(C\)\(C\)C|tetramethylammonium)", " the best candidates", stand_in.steps[0].description
-        )
+        operations_on(part.text, next(s.goal.candidates for s in design.steps if s.goal.swarm is not None))
+        # Two, so that they can be compared; which they are is not known before the swarm is at its end.
+        two = "CCCC[N+](C)(C)C", "C[N+](C)(C)C"
+        text = f"{part.text} of '{two[0]}' and '{two[1]}'"
+        stand_in = plan_for(CHEMISTRY, replace(asked, text=text))[0]
+        description = stand_in.steps[0].description.replace(" and ".join(two), "the best candidates")
         first = stand_in.steps[0].model_copy(update={"description": description})
         return stand_in.model_copy(update={"steps": (first, *stand_in.steps[1:])})
     if part.agents == (DYNAMICS,):

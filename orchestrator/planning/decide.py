@@ -7,14 +7,18 @@ A greeting is answered at once, whoever may be used. Otherwise: 1. an agent is n
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from orchestrator.asking import Candidate, Question
 from orchestrator.chemistry.molecules import DEFAULT_MAX_ATOMS
 from orchestrator.planning.asked import Asked, Planned
 from orchestrator.planning.complexity import assess
 from orchestrator.planning.compound import plan_compound, plan_one, refuse_too_many
 from orchestrator.planning.introduction import introduction
+from orchestrator.planning.lookups import with_names
 from orchestrator.planning.manners import forbidden, is_only_polite
 from orchestrator.planning.molecules import find_molecules, to_species
+from orchestrator.planning.notations import with_smiles
 from orchestrator.planning.plain import plain
 from orchestrator.planning.planners import OFFER, Abstained, refuse_others
 from orchestrator.planning.request import EXAMPLE, check_length
@@ -33,6 +37,8 @@ _USUAL = ("chemistry_agent", "qm_agent", "md_agent", "rag_agent")
 def plan_request(asked: Asked) -> Planned:
     """Decide what to do with a request, and plan it; nothing is written or queued.
 
+    Names that nobody knows are looked up where ``asked.pubchem_url`` says; this blocks until there is an answer.
+
     Raises
     ------
     Abstained
@@ -41,6 +47,10 @@ def plan_request(asked: Asked) -> Planned:
         If something in the request cannot be used as it is.
     """
     check_length(asked.text)
+    return with_names(_plan, replace(asked, text=with_smiles(asked.text, asked.max_atoms)))
+
+
+def _plan(asked: Asked) -> Planned:
     allowed = asked.options.agents
     if asked.agent == NOBODY:
         decision = Decision(rule="answer", reason="none of the agents was wanted")

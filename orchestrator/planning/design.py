@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from orchestrator.chemistry.molecules import identify
 from orchestrator.planning.analysis import Wish, analysis_goal, named_analyses, read_wish
+from orchestrator.planning.chemistry import operations_on
 from orchestrator.planning.levels import Level, in_gas_phase, is_tight_binding, read_level, take_solvent
-from orchestrator.planning.words import NOT_COMPUTED, OPERATIONS
+from orchestrator.planning.plan import named_operations
+from orchestrator.planning.words import NOT_COMPUTED
 from orchestrator.state import Goal, Plan, Species, Step
 from tasks.cations import FAMILIES, SUBSTITUENTS
 from tasks.errors import InputError
@@ -58,11 +60,10 @@ _ABOVE = rf"(?:above|over|greater than|higher than|at least|more than|>=?|≥)\s
 _BELOW = rf"(?:below|under|less than|lower than|at most|<=?|≤)\s*{_NUMBER}"
 #: asked for by these words, a design gives what stands for it, and says so
 _STANDS_FOR = ("stability", "transition states and barriers")
-#: operations on single molecules, which no design gives
-_NOT_DESIGNED = ("similarity", "picture", "selfies", "inchi")
 #: an unbounded wish for a barrier: what FACTS of the field span, Marino and Kreuer, ChemSusChem 8 (2015) 513
 _BARRIER = Objective(property="sn2_barrier_kcal_per_mol", curve=((8.0, 0.0), (20.0, 1.0)), weight=2.0)
 _MOST_CANDIDATES = 10
+_ORBITAL = re.compile(r"\b(?:homos?|lumos?|orbitals?|cubes?)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +76,8 @@ class Design:
     level: Level
     #: what is to be analysed of their orbitals; None: nothing
     wish: Wish | None = None
+    #: what else is done with the best candidates: ``picture``, ``selfies``, ``similarity``, …
+    operations: tuple[str, ...] = ()
 
 
 def read_design(text: str) -> Design:
@@ -86,7 +89,6 @@ def read_design(text: str) -> Design:
         If it names no family or no backbone, something in it is not known, or it asks for what a design does not give.
     """
     others = [n for n, words in NOT_COMPUTED.items() if words.search(text) and n not in _STANDS_FOR]
-    others += [name for name in _NOT_DESIGNED if OPERATIONS[name].search(text)]
     if others:
         remedy = "Leave it out, and ask for the design alone."
         raise InputError("request", text, f"asks for {' and '.join(others)}, which no agent computes yet", remedy)
@@ -107,10 +109,15 @@ def read_design(text: str) -> Design:
     if not isinstance(spec, SwarmSpec):
         raise TypeError(f"a swarm became {type(spec).__name__}")
     wish = read_wish(text)
+    if wish and wish.analyses == ("pictures",) and not _ORBITAL.search(text):
+        # "And draw them" is about the candidates, where no orbitals were spoken of.
+        wish = None
     if wish and wish.job:
         problem, remedy = "is named in a design, whose molecules come out of its swarm", "Ask for the one or the other."
         raise InputError("request", wish.job, problem, remedy)
-    return Design(text=text, swarm=spec, candidates=candidates, level=_level(wish.rest if wish else text), wish=wish)
+    rest = wish.rest if wish else text
+    operations = operations_on(_without_ranges(rest), candidates)
+    return Design(text=text, swarm=spec, candidates=candidates, level=_level(rest), wish=wish, operations=operations)
 
 
 def plan_design(text: str) -> Plan:
@@ -133,6 +140,7 @@ def build_design_plan(design: Design) -> Plan:
     final = f"{method}/{basis}//GFN2-xTB in {level.solvent}"
     properties = ("homo", "lumo", "gap", "dipole")
     wish = design.wish
+    beside = f", {named_operations(design.operations)}" if design.operations else ""
     analysis = (
         ("multiwfn_agent", f"Analyse the orbitals of {best}: {named_analyses(wish)}",
          analysis_goal(wish).model_copy(update={"protocol": final, "compare": count > 1, "candidates": count})),
@@ -140,8 +148,9 @@ def build_design_plan(design: Design) -> Plan:
     goals = (
         ("hem_agent", f"Search {families} cations on {swarm.backbone} by a swarm of {swarm.particles} particles,"
                       f" {swarm.steps} steps", Goal(properties=("score",), swarm=swarm, candidates=count)),
-        ("chemistry_agent", f"Identify {best}: canonical SMILES, formula, molar mass, charge, 3D structure",
-         Goal(properties=("smiles", "formula", "mass", "charge", "structure"), compare=count > 1)),
+        ("chemistry_agent", f"Identify {best}: canonical SMILES, formula, molar mass, charge, 3D structure{beside}",
+         Goal(properties=("smiles", "formula", "mass", "charge", "structure"), compare=count > 1,
+              operations=design.operations)),
         ("qm_agent", f"Optimise {best} with GFN2-xTB in {level.solvent}",
          Goal(properties=("geometry",), task="optimisation", method="GFN2-xTB", solvent=level.solvent,
               protocol="GFN2-xTB", candidates=count)),
@@ -163,6 +172,14 @@ def build_design_plan(design: Design) -> Plan:
     )
     title = " ".join(design.text.split())
     return Plan(title=title if len(title) <= 120 else f"{title[:119]}…", steps=steps)
+
+
+def _without_ranges(text: str) -> str:
+    """Give a text without the ranges that a swarm works for: "with logP between 1 and 3" asks for no descriptors."""
+    for words, _ in _RANGES.values():
+        property_ = rf"(?<![\w-])(?:{words})(?!\w)[^.;,\d<>≤≥]{{0,20}}?"
+        text = re.sub(rf"{property_}(?:{_BETWEEN}|{_ABOVE}|{_BELOW})", " ", text, flags=re.IGNORECASE)
+    return text
 
 
 def _backbone(text: str) -> str:

@@ -15,6 +15,7 @@ from orchestrator.planning.design import read_candidates, read_counts
 from orchestrator.planning.dynamics import AT_STRUCTURES, at_structures, plan_dynamics
 from orchestrator.planning.dynamics_feedback import reworded
 from orchestrator.planning.levels import Level, in_gas_phase, is_tight_binding, read_level, take_solvent
+from orchestrator.planning.molecules import knowing_sources
 from orchestrator.planning.specs import is_cluster, spec_for
 from orchestrator.state import Goal, Plan, Species, Step, StepStatus, molecules_of
 from tasks.errors import InputError
@@ -104,7 +105,8 @@ def _simulation(step: Step, species: tuple[Species, ...], request: str, feedback
     query = reworded(before, feedback)
     if query == before:
         return step
-    plan, named = plan_dynamics(query, max_atoms)
+    with knowing_sources(species):
+        plan, named = plan_dynamics(query, max_atoms)
     if {one.smiles for one in named} != {one.smiles for one in molecules_of(step, species) if not one.found_by}:
         remedy = "Change its numbers only, or make a run of its own for other molecules."
         raise InputError("feedback", feedback, "names other molecules than the plan has", remedy)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import pairwise
 
 from orchestrator.chemistry.molecules import DEFAULT_MAX_ATOMS, identify
-from orchestrator.chemistry.names import close_names, find_names, look_up
+from orchestrator.chemistry.names import Named, close_names, find_names, knowing, look_up
+from orchestrator.chemistry.pubchem import is_registry_number
 from orchestrator.state import Species
 from tasks.errors import InputError
 
@@ -23,6 +26,8 @@ _CHAIN = re.compile(r"(?:Cl|Br|[CNOSPFI])+")
 _NOT_CHAINS = frozenset({"NICS", "SCF", "CIS", "SOS", "ICS", "SCS", "SOC", "FCC", "PCC", "BCC", "CISC"})
 #: after these, a SMILES fragment names a part of a molecule, not the molecule
 _PART = re.compile(r"\s+(?:bonds?|stretch\w*|groups?|distances?|angles?)\b", re.IGNORECASE)
+_IDENTIFIER = re.compile(r"(?<![\w-])(?:([A-Z]{14}-[A-Z]{10}-[A-Z])|\d{2,7}-\d{2}-\d)(?![\w-])")
+_DATE = re.compile(r"(?:19|20)\d\d-(?:0[1-9]|1[0-2])-\d")
 # Endings of systematic names; what has one and is not in the table is a molecule that we would otherwise drop.
 _CHEMICAL = re.compile(
     r"[\w',\-\[\].]*(?:(?:on|in|id|ol|mon|fon|phon|ox|zol|epan)ium|am(?:in|id)e|(?:id|ol|az|ox)ine|azole"
@@ -39,6 +44,24 @@ _WORDS = frozenset(
 
 
 @dataclass(frozen=True)
+class Unknown:
+    """A name that is not known: the text on both sides of it, and whether it is known to be the whole name."""
+
+    name: str
+    before: str = ""
+    after: str = ""
+    whole: bool = False
+
+
+class UnknownName(InputError):
+    """A request names a molecule that is not known, and is clear but for that."""
+
+    def __init__(self, unknown: Unknown, problem: str, remedy: str) -> None:
+        super().__init__(_FIELD, unknown.name, problem, remedy)
+        self.unknown = unknown
+
+
+@dataclass(frozen=True)
 class Found:
     """A molecule in a text: where, under what name, and as what SMILES (as written)."""
 
@@ -47,6 +70,8 @@ class Found:
     name: str
     smiles: str
     kind: str = ""
+    #: where its name was looked up; empty: in our table
+    source: str = ""
 
 
 def find_molecules(text: str, max_atoms: int = DEFAULT_MAX_ATOMS) -> tuple[list[Found], str]:
@@ -66,7 +91,9 @@ def find_molecules(text: str, max_atoms: int = DEFAULT_MAX_ATOMS) -> tuple[list[
     """
     text = text.replace("```", "   ")
     found, rest = _quoted(text, max_atoms)
-    names = [Found(m.start, m.end, m.named.name, m.named.smiles, m.named.kind) for m in find_names(rest)]
+    names = [_named(m.start, m.end, m.named) for m in find_names(rest)]
+    names += _identifiers(_blank(rest, names))
+    names.sort(key=lambda name: name.start)
     _refuse_salts(text, names)
     _refuse_longer_names(rest, names)
     found += names
@@ -76,6 +103,11 @@ def find_molecules(text: str, max_atoms: int = DEFAULT_MAX_ATOMS) -> tuple[list[
     rest = _blank(rest, bare)
     _refuse_unknown_names(rest)
     return sorted(found, key=lambda molecule: molecule.start), rest
+
+
+def knowing_sources(species: Iterable[Species]) -> AbstractContextManager[None]:
+    """Know the names of molecules that were looked up when their request was planned, while it is read again."""
+    return knowing([Named(one.name, one.smiles, "", (), one.source) for one in species if one.source])
 
 
 def to_species(found: list[Found], max_atoms: int = DEFAULT_MAX_ATOMS) -> tuple[Species, ...]:
@@ -93,6 +125,7 @@ def to_species(found: list[Found], max_atoms: int = DEFAULT_MAX_ATOMS) -> tuple[
                 charge=identity.charge,
                 multiplicity=identity.multiplicity,
                 atoms=identity.atoms,
+                source=molecule.source,
             ),
         )
     return tuple(species.values())
@@ -113,11 +146,28 @@ def _quoted(text: str, max_atoms: int) -> tuple[list[Found], str]:
         if any(f.start <= match.start(group) < f.end for f in found):
             continue
         if named := look_up(content):
-            found.append(Found(match.start(), match.end(), named.name, named.smiles))
+            found.append(_named(match.start(), match.end(), named))
         elif not content.strip() or _meant_as_smiles(content):
             identify(content, f"{_FIELD}.smiles", max_atoms)
             found.append(Found(match.start(), match.end(), "", content.strip()))
     return found, _blank(text, found)
+
+
+def _named(start: int, end: int, named: Named) -> Found:
+    return Found(start, end, named.name, named.smiles, named.kind, named.source)
+
+
+def _identifiers(text: str) -> list[Found]:
+    """Find CAS numbers and InChIKeys, which stand for a molecule, and say nothing about it."""
+    found = []
+    for match in _IDENTIFIER.finditer(text):
+        if named := look_up(match[0]):
+            found.append(_named(match.start(), match.end(), named))
+        elif match[1] or (is_registry_number(match[0]) and not _DATE.fullmatch(match[0])):
+            what = "an InChIKey" if match[1] else "a CAS number"
+            problem = f"is {what}, from which nothing can be read, and that the table of names does not have"
+            raise UnknownName(Unknown(match[0], whole=True), problem, _REMEDY)
+    return found
 
 
 def _meant_as_smiles(text: str) -> bool:
@@ -170,8 +220,8 @@ def _refuse_longer_names(text: str, names: list[Found]) -> None:
         before = re.search(r"([\w,\-]*(?:yl|ylene|ium|fluoro|chloro|bromo))([\s\-]+)$", text[: name.start])
         if before is None or before.end(1) in taken or before[1].lower() in _WORDS:
             continue
-        whole = text[before.start() : name.end]
-        raise InputError(_FIELD, whole, f"is not in the table of names, and is more than {name.name}", _REMEDY)
+        whole = Unknown(text[before.start() : name.end], text[: before.start()], text[name.end :])
+        raise UnknownName(whole, f"is not in the table of names, and is more than {name.name}", _REMEDY)
 
 
 def _refuse_unknown_names(rest: str) -> None:
@@ -184,4 +234,6 @@ def _refuse_unknown_names(rest: str) -> None:
         if _CHEMICAL.fullmatch(bare) or _LOCANTS.fullmatch(bare):
             near = close_names(bare)
             lead = f"Did you mean {', '.join(near)}? Otherwise g" if near else "G"
-            raise InputError(_FIELD, word, "is a name that the table of names does not have", f"{lead}{_REMEDY[1:]}")
+            start = match.start() + match[0].index(word)
+            unknown = Unknown(word, rest[:start], rest[start + len(word) :])
+            raise UnknownName(unknown, "is a name that the table of names does not have", f"{lead}{_REMEDY[1:]}")

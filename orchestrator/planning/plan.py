@@ -57,6 +57,8 @@ _OPERATIONS = {
     "descriptors": "descriptors",
     "filters": "structural alerts",
     "picture": "2D picture",
+    "iupac": "IUPAC name",
+    "cas": "CAS number",
 }
 
 
@@ -95,11 +97,12 @@ def build_plan(request: Request, relaxed: str = "") -> Plan:
     identity = tuple(dict.fromkeys((*_IDENTITY, *request.identity, *(("structure",) if electronic else ()))))
     compare = request.compare and len(request.species) > 1
     names = _names(request.species)
+    found_out = ", ".join(filter(None, (_list(identity), named_operations(request.operations))))
     steps = [
         Step(
             number=1,
             agent="chemistry_agent",
-            description=f"Identify {names}: {', '.join(filter(None, (_list(identity), _operations(request))))}",
+            description=f"Identify {names}: {found_out}",
             goal=Goal(properties=identity, compare=compare, operations=request.operations),
         )
     ]
@@ -253,8 +256,9 @@ def _list(properties: tuple[str, ...]) -> str:
     return ", ".join(_WORDS[p] for p in properties)
 
 
-def _operations(request: Request) -> str:
-    return ", ".join(_OPERATIONS[name] for name in request.operations)
+def named_operations(operations: tuple[str, ...]) -> str:
+    """Give operations of the chemistry agent in words."""
+    return ", ".join(_OPERATIONS[name] for name in operations)
 
 
 def _names(species: tuple[Species, ...]) -> str:

@@ -7,13 +7,15 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from orchestrator.chemistry.validity import check
+from orchestrator.inputs import named_job
 from orchestrator.planning.analysis import OFFER as ANALYSES
 from orchestrator.planning.analysis import plan_analysis, read_wish
 from orchestrator.planning.asked import Asked
-from orchestrator.planning.chemistry import plan_checking, read_reactions, read_smiles
+from orchestrator.planning.chemistry import beside_dynamics, plan_checking, plan_on_job, read_reactions, read_smiles
 from orchestrator.planning.design import plan_design
 from orchestrator.planning.dynamics import plan_dynamics
 from orchestrator.planning.looking import only_looks
+from orchestrator.planning.molecules import Unknown
 from orchestrator.planning.plan import DEFAULT_PROPERTIES, build_plan
 from orchestrator.planning.request import EXAMPLE, Request, is_ordinary, read_request
 from orchestrator.planning.research import LIBRARY, WEB, plan_research
@@ -24,12 +26,22 @@ from tasks.errors import InputError
 #: what is found out of a molecule where only the agent was chosen
 _SINGLE_POINT = re.compile(r"\bsingle[- ]points?\b", re.IGNORECASE)
 _USUAL_IDENTITY = ("formula", "mass", "charge")
+_QUOTED = re.compile(r"`([^`\n]{3,200})`|\"([^\"\n]{3,200})\"|“([^”\n]{3,200})”|(?<!\w)'([^'\n]{3,200})'(?!\w)")
+_A_NAME = r"(?:the\s+)?(?:(?:molecule|compound|drug|cation|anion)\s+)?([A-Za-z\d\[(][\w\-,()\[\]']*[\w)\]])"
+#: where a molecule is named; after "my" or "this" stands no name
+_NAMED = (
+    re.compile(rf"\b(?:of|for)\s+{_A_NAME}", re.IGNORECASE),
+    re.compile(
+        rf"\b(?:in|is|are|does|has|draw|depict|render|optimi[sz]e|identify|convert|about|between|compare)\s+{_A_NAME}",
+        re.IGNORECASE,
+    ),
+)
 Planner = Callable[[Asked], tuple[Plan, tuple[Species, ...]]]
 OFFER = (
     "What can be computed now: HOMO, LUMO, gap, energy, dipole moment, Mulliken charges, optimised geometries,"
     " frequencies, enthalpies, entropies and Gibbs energies; formula, mass, charge and 3D structures; validity,"
-    " functional groups, similarity, SELFIES, InChI, descriptors, alerts and 2D pictures; the design of"
-    f" cations for a backbone by a swarm; molecular dynamics of cations in water. {ANALYSES}"
+    " functional groups, similarity, SELFIES, InChI, IUPAC names and CAS numbers, descriptors, alerts and 2D pictures;"
+    f" the design of cations for a backbone by a swarm; molecular dynamics of cations in water. {ANALYSES}"
 )
 #: whose steps the plan of an agent may hold besides its own: they prepare its work, or follow from it
 _HELPERS = {"multiwfn_agent": ("qm_agent",), "hem_agent": ("qm_agent", "multiwfn_agent")}
@@ -38,8 +50,10 @@ _HELPERS = {"multiwfn_agent": ("qm_agent",), "hem_agent": ("qm_agent", "multiwfn
 class Abstained(InputError):
     """The rules cannot say what a request asks for, and nothing is guessed."""
 
-    def __init__(self, request: str, problem: str, remedy: str) -> None:
+    def __init__(self, request: str, problem: str, remedy: str, unknown: Unknown | None = None) -> None:
         super().__init__("request", request, problem, remedy)
+        #: the name that is not known, if that alone is why
+        self.unknown = unknown
         #: the decision, for a run's record
         self.decision = Decision(rule="abstain", reason=f"{problem}. {remedy}")
 
@@ -94,6 +108,8 @@ def _quantum(asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
 def _chemistry(asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
     if reactions := read_reactions(asked.text):
         return plan_checking(asked, reactions, "balance"), ()
+    if (job := named_job(asked.text)) and not read_wish(asked.text):
+        return plan_on_job(asked, job), ()
     # What shall be checked need not be valid, which the reading of molecules would refuse.
     smiles = read_smiles(asked.text)
     if smiles and not all(check(one, asked.max_atoms).valid for one in smiles):
@@ -103,6 +119,9 @@ def _chemistry(asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
 
 def _analysis(asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
     if not read_wish(asked.text):
+        # "Draw the molecule of the last job" is about no orbitals.
+        if job := named_job(asked.text):
+            return plan_on_job(asked, job), ()
         problem = "asks for an analysis that no agent does yet, or does not say which"
         raise Abstained(asked.text, problem, ANALYSES)
     return _quantum(asked)
@@ -113,7 +132,16 @@ def _design(asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
 
 
 def _dynamics(asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
-    return plan_dynamics(asked.text, asked.max_atoms)
+    plan, species = plan_dynamics(asked.text, asked.max_atoms)
+    # The agent reads the request again, in the words that it was planned with.
+    steps = tuple(
+        step.model_copy(update={"goal": step.goal.model_copy(update={"query": asked.text})})
+        if step.agent == "md_agent"
+        else step
+        for step in plan.steps
+    )
+    plan = beside_dynamics(plan.model_copy(update={"steps": steps}), asked.text, len(species))
+    return plan, species
 
 
 def _literature(asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
@@ -145,11 +173,10 @@ def refuse_impossible(request: Request) -> None:
         problem = f"asks for {' and '.join(request.not_computed)}, which no agent computes yet"
         raise Abstained(request.text, problem, f"{OFFER} Leave the rest out.")
     if not request.species:
-        word = re.search(r"\b(?:of|for)\s+(?:the\s+|an?\s+)?([A-Za-z][\w\-]*)", request.rest)
-        unknown = word is not None and not is_ordinary(word[1])
-        known = f" ({word[1]!r} is not in the table of names)" if word and unknown else ""
+        unknown = _unknown_name(request.rest)
+        known = f" ({unknown.name!r} is not in the table of names)" if unknown else ""
         remedy = "Name it, or give its SMILES in quotes, for example 'C[N+](C)(C)C'."
-        raise Abstained(request.text, f"names no molecule that Simrelay knows{known}", remedy)
+        raise Abstained(request.text, f"names no molecule that Simrelay knows{known}", remedy, unknown)
     if "similarity" in request.operations and len(request.species) < 2:
         problem = f"asks for similarity, but names only one molecule that is known ({request.species[0].name})"
         raise Abstained(request.text, problem, "Name at least two.")
@@ -162,3 +189,16 @@ def refuse_impossible(request: Request) -> None:
     if not asked and not request.compare:
         names = ", ".join(one.name for one in request.species)
         raise Abstained(request.text, f"names {names}, but not what to find out", OFFER)
+
+
+def _unknown_name(rest: str) -> Unknown | None:
+    """Give what stands where a molecule would: in quotes, or after "of", "for" or a verb; None: only ordinary words."""
+    for pattern in (_QUOTED, *_NAMED):
+        for match in pattern.finditer(rest):
+            group = next(number for number, value in enumerate(match.groups(), 1) if value)
+            # "Caffeine's dipole moment"
+            word = match[group].removesuffix("'s")
+            if pattern is _QUOTED or not is_ordinary(word):
+                end = match.start(group) + len(word)
+                return Unknown(word, rest[: match.start(group)], rest[end:], whole=pattern is _QUOTED)
+    return None

@@ -16,6 +16,7 @@ from orchestrator.planning.cost import Cost, estimate
 from orchestrator.planning.decide import plan_request
 from orchestrator.planning.design import usual_candidate
 from orchestrator.planning.dynamics import read_dynamics
+from orchestrator.planning.molecules import knowing_sources
 from orchestrator.planning.specs import is_cluster, spec_for
 from orchestrator.state import Plan, Species, Step, molecules_of
 from tasks.jobspec import InputFile
@@ -28,6 +29,7 @@ def dry_run(
     offered: frozenset[str] | None = None,
     max_atoms: int = DEFAULT_MAX_ATOMS,
     options: Options | None = None,
+    pubchem_url: str = "",
 ) -> dict[str, Any]:
     """Say what a run of this request would do.
 
@@ -41,6 +43,8 @@ def dry_run(
         The largest molecule that is accepted.
     options
         What the caller chose.
+    pubchem_url
+        Where names are looked up that the table does not have; empty: nowhere.
 
     Returns
     -------
@@ -56,7 +60,9 @@ def dry_run(
     InputError
         As ``plan_request``.
     """
-    planned = plan_request(Asked(text=request_text, max_atoms=max_atoms, options=options or Options()))
+    planned = plan_request(
+        Asked(text=request_text, max_atoms=max_atoms, options=options or Options(), pubchem_url=pubchem_url)
+    )
     steps, cost = preview_plan(planned.plan, planned.species, request_text, offered, max_atoms)
     return {
         "request": request_text,
@@ -99,7 +105,8 @@ def preview_plan(
                 jobs.append(_job(step, one, offered, max_atoms)[0])
         elif step.agent == "md_agent":
             found = its or (_middle(plan),) if step.goal.molecules_step is not None else ()
-            simulations = read_dynamics(step.goal.query or request_text, max_atoms, found).specs
+            with knowing_sources(species):
+                simulations = read_dynamics(step.goal.query or request_text, max_atoms, found).specs
             for simulation in with_cluster(simulations, step.goal.cluster):
                 cost = estimate(simulation)
                 made: dict[str, Any] = {"spec": dump_spec(simulation)}

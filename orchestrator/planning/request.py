@@ -10,7 +10,7 @@ from orchestrator.chemistry.molecules import DEFAULT_MAX_ATOMS, identify
 from orchestrator.planning.changed import refuse_changed
 from orchestrator.planning.conditions import Conditions, take_conditions
 from orchestrator.planning.levels import Level, read_level, take_solvent
-from orchestrator.planning.molecules import Found, find_molecules, to_species
+from orchestrator.planning.molecules import Found, Unknown, UnknownName, find_molecules, to_species
 from orchestrator.planning.words import (
     COMPARE,
     ELECTRONIC,
@@ -34,7 +34,16 @@ MAX_CHARACTERS = 20_000
 _CORES = re.compile(r"(?<![\w.])(-?\d+)[\s-]+(?:cpu\s+)?cores?\b", re.IGNORECASE)
 _MEMORY = re.compile(r"\b\d+(?:\.\d+)?\s*[GMT]i?B\b", re.IGNORECASE)
 _SIGNS = str.maketrans({"⁺": "+", "⁻": "-", "−": "-", "‐": "-", "‑": "-", "’": "'", "‘": "'", "\u00a0": " "})
+_SMILES_ASKED = re.compile(
+    r"canonical|isomeric|smiles (?:of|for)|\b(?:to|into|as|in) (?:an? |its )?smiles", re.IGNORECASE
+)
 _JOIN = r"\s*(?:,\s*(?:and|or)?|&|and|or|vs\.?|versus|with)\s+"
+#: a word that may be a name, and the second word that many names have
+_UNKNOWN = (
+    r"(?:the\s+)?((?:\d[\d,]*-)?[A-Za-z][\w\-]*)"
+    r"(?:\s+(?:acid|ether|ester|(?:per)?oxide|anhydride|alcohol|glycol|carbonate|acetate|chloride|bromide|fluoride"
+    r"|iodide|amine|amide|ketone|sul(?:ph|f)(?:ate|ide|oxide|one)|nitrate|phosphate|hydroxide|cyanide))?"
+)
 #: words that may stand beside a molecule in a list without being one
 _ORDINARY = frozenset(
     "a an and as at by for from give given homo i in it its lumo me my no of on or our please report show tell that the"
@@ -107,11 +116,16 @@ def read_request(text: str, max_atoms: int = DEFAULT_MAX_ATOMS) -> Request:
     check_length(text)
     plain = text.translate(_SIGNS)
     conditions, plain = take_conditions(plain)
+    whole = plain
     solvent, plain = take_solvent(plain)
     if conditions.solvent_model and not solvent:
         remedy = "Name the solvent too, such as 'in water'."
         raise InputError("solvent_model", conditions.solvent_model, "is named without a solvent", remedy)
     found, rest = find_molecules(plain, max_atoms)
+    if solvent and not found and not any(_properties(rest, False)[0]):
+        # "How many carbon atoms are in toluene" has no solvent.
+        solvent = None
+        found, rest = find_molecules(whole, max_atoms)
     _refuse_unknown_neighbours(rest, found)
     level, rest = read_level(rest)
     charge, multiplicity = _stated_charge(rest), _stated_multiplicity(rest)
@@ -190,7 +204,7 @@ def _properties(rest: str, named: bool) -> tuple[tuple[str, ...], tuple[str, ...
         for name, words in ELECTRONIC.items()
         if words.search(THERMAL_ENERGY.sub(" ", ORBITAL_ENERGY.sub(" ", without)) if name == "energy" else without)
     ]
-    if "smiles" in identity and not re.search(r"canonical|isomeric|smiles (?:of|for)", rest, re.IGNORECASE):
+    if "smiles" in identity and not _SMILES_ASKED.search(rest):
         # The word only introduces a molecule.
         identity.remove("smiles")
     if not identity and not electronic and named and re.search(r"\bweights?\b", rest, re.IGNORECASE):
@@ -201,17 +215,23 @@ def _properties(rest: str, named: bool) -> tuple[tuple[str, ...], tuple[str, ...
 def _refuse_unknown_neighbours(rest: str, found: list[Found]) -> None:
     """Raise InputError for a word that stands in a list of molecules and is none that is known."""
     for molecule in found:
-        after = re.match(rf"{_JOIN}(?:the\s+)?([A-Za-z][\w\-]*)(?=\s*(?:[.,;?!]|$)|\s+(?:at|in|with|using|by|and)\b)",
-                         rest[molecule.end :])  # fmt: skip
-        before = re.search(rf"(?:\b(?:of|for|between|compare)\s+|,\s*)(?:the\s+)?([A-Za-z][\w\-]*){_JOIN}(?:the\s+)?$",
-                           rest[: molecule.start], re.IGNORECASE)  # fmt: skip
-        for word in (match[1] for match in (after, before) if match):
+        after = re.match(
+            rf"{_JOIN}{_UNKNOWN}(?=\s*(?:[.,;?!]|$)|\s+(?:at|in|with|using|by|and)\b)", rest[molecule.end :]
+        )
+        before = re.search(
+            rf"(?:\b(?:of|for|between|compare)\s+|,\s*){_UNKNOWN}{_JOIN}(?:the\s+)?$",
+            rest[: molecule.start],
+            re.IGNORECASE,
+        )
+        for match in (match for match in (after, before) if match):
+            word, offset = match[1], molecule.end if match is after else 0
             # "caffeine, 'Cn1…'" only says what the one SMILES is.
             named = len(found) == 1 and not molecule.name and before is not None and word == before[1]
             if is_ordinary(word) or (named and rest[: molecule.start].rstrip(" '\"`").endswith(",")):
                 continue
             remedy = "Give its SMILES in quotes, or take it out of the list."
-            raise InputError("molecule", word, "stands in the list of molecules and is no name that is known", remedy)
+            unknown = Unknown(word, rest[: offset + match.start(1)], rest[offset + match.end(1) :])
+            raise UnknownName(unknown, "stands in the list of molecules and is no name that is known", remedy)
 
 
 def is_ordinary(word: str) -> bool:

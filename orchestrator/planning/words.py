@@ -10,6 +10,11 @@ def _words(pattern: str) -> re.Pattern[str]:
 
 
 _ELECTRONIC = r"electronic (?:structures?|properties)"
+#: elements that organic molecules and their salts are of
+_ELEMENT = (
+    r"(?:hydrogen|deuterium|carbon|nitrogen|oxygen|fluorine|phosphorus|sul(?:f|ph)ur|chlorine|bromine|iodine|boron|silicon"
+    r"|selenium|lithium|sodium|potassium|magnesium|calcium|zinc|iron|copper|nickel|tin)"
+)
 _ORBITAL = r"(?:homo|lumo|orbitals?|frontier|gap)"
 
 #: property -> the words for it; what qm_agent gives
@@ -110,15 +115,22 @@ OPERATIONS = {
         r"(?:in)?valid(?:ity|ate|ates)?|(?:smiles|string)\s+wrong|wrong\s+with\s+(?:this|the|my)\s+smiles"
     ),
     "masses": _words(r"(?:exact|monoisotopic|average)\s+(?:molecular\s+)?mass(?:es)?"),
-    "atoms": _words(r"(?:number of|how many|count(?: the)?)\s+atoms?|atom counts?"),
+    "atoms": _words(
+        r"(?:numbers? of|how many|count(?:ing|s)?)\s+(?:all\s+|of\s+)?(?:the(?:ir)?\s+|its\s+)?"
+        rf"(?:atoms?|(?:{_ELEMENT}|heavy|halogen|[a-z]{{1,2}})\s+atoms?|(?:{_ELEMENT})s?(?![\s-]*bond))"
+        rf"|(?:{_ELEMENT}\s+)?atom counts?|{_ELEMENT}\s+counts?|elemental composition|atoms by element"
+    ),
     "groups": _words(r"functional groups?"),
     "similarity": _words(r"similarit(?:y|ies)|fingerprints?|tanimoto"),
     "selfies": _words(r"selfies"),
     "inchi": _words(r"inchi(?:[- ]?keys?)?"),
     "descriptors": _words(
-        r"log\s?p|tpsa|qed|sa scores?|synthetic accessibility|drug[- ]?likeness|lipinski|rotatable bonds?|descriptors?"
+        r"log\s?p|tpsa|qed|sa scores?|synthetic accessibility|drug[- ]?like(?:ness)?|lipinski|rotatable bonds?"
+        r"|descriptors?|h(?:ydrogen)?[- ]?bond (?:donors?|acceptors?)"
     ),
     "filters": _words(r"pains|brenk|structural alerts?"),
+    "iupac": _words(r"iupac(?:\s+names?)?|systematic names?"),
+    "cas": _words(r"cas(?:[- ]?(?:registry\s+)?(?:rn|no\.?|numbers?|codes?|ids?))?s?|registry numbers?"),
     "picture": _words(r"draw|depict|render|2[- ]?d (?:image|picture|depiction|structure|drawing|diagram)s?"),
 }
 #: asked for now and then, computed by nothing that exists yet -> how a message calls it
@@ -164,5 +176,5 @@ NOT_COMPUTED = {
     ),
     "stability": _words(r"stable|stability|stabilities|stabler|durab\w+"),
     "conformer searches": _words(r"conformer search\w*|conformational (?:search|analysis|landscape)"),
-    "solubility and CAS numbers": _words(r"solubility|cas numbers?"),
+    "solubility": _words(r"solubilit(?:y|ies)"),
 }  # fmt: skip

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
+from urllib.parse import parse_qsl
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,11 @@ class ScriptedServer:
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers.get("content-length", 0)))
                 headers = {name.lower(): value for name, value in self.headers.items()}
-                seen = Seen(self.path, headers, json.loads(body or b"{}"))
+                if headers.get("content-type", "").startswith("application/x-www-form-urlencoded"):
+                    values: dict[str, Any] = dict(parse_qsl(body.decode()))
+                else:
+                    values = json.loads(body or b"{}")
+                seen = Seen(self.path, headers, values)
                 outer.seen.append(seen)
                 raw = outer.reply(seen)
                 if raw.slow:

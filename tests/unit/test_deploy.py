@@ -168,7 +168,7 @@ def test_the_variables_of_every_service_are_settings_and_make_valid_ones(
 def test_what_the_orchestrator_may_be_connected_to_is_passed_on_and_empty_means_not_set(
     services: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    services_of_others = re.compile(r"SIMRELAY_(MODEL|TAVILY|EMBEDDINGS|QDRANT)(_|$)")
+    services_of_others = re.compile(r"SIMRELAY_(MODEL|TAVILY|PUBCHEM|EMBEDDINGS|QDRANT)(_|$)")
     wanted = {name for name in setting_variables() if services_of_others.match(name)}
     passed = services["orchestrator"]["environment"]
     on_a_host = assignments(DEPLOY / "systemd/simrelay.env.example")

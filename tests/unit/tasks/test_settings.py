@@ -17,6 +17,7 @@ from tasks.settings import Settings, environment
         ({"model": "m"}, "SIMRELAY_MODEL is set, but SIMRELAY_MODEL_URL is not"),
         ({"model_url": "api.example.org", "model": "m"}, "SIMRELAY_MODEL_URL does not begin with http"),
         ({"tavily_url": "ftp://x"}, "SIMRELAY_TAVILY_URL does not begin with http"),
+        ({"pubchem_url": "pubchem"}, "SIMRELAY_PUBCHEM_URL does not begin with http"),
     ],
 )
 def test_half_a_language_model_is_refused(values: dict[str, Any], message: str) -> None:
@@ -32,3 +33,11 @@ def test_keys_are_shown_nowhere_and_reach_the_other_processes() -> None:
     passed = environment(settings)
     assert (passed["SIMRELAY_MODEL_KEY"], passed["SIMRELAY_TAVILY_KEY"]) == ("k-1", "k-2")
     assert passed["SIMRELAY_MODEL"] == "m"
+
+
+@pytest.mark.parametrize(("given", "url"), [("off", ""), ("", "https://pubchem.ncbi.nlm.nih.gov/rest/pug")])
+def test_look_ups_are_switched_off_by_a_word_and_not_by_an_empty_variable(
+    monkeypatch: pytest.MonkeyPatch, given: str, url: str
+) -> None:
+    monkeypatch.setenv("SIMRELAY_PUBCHEM_URL", given)
+    assert Settings().pubchem_url == url

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 
 from orchestrator.agents import AGENTS, Work
 from orchestrator.agents.text import counted, listed, signed, slugs
 from orchestrator.state import Species
+from tasks.settings import Settings
+from tests.model.pubchem import StandInPubChem
 from tests.unit.orchestrator.agents.conftest import Walk
 
 
@@ -91,6 +94,55 @@ def test_operations_fill_a_table_of_one_row_a_value(workspace: Path) -> None:
     assert work.finding is not None
     assert work.finding.stage == "identified"
     assert "QEMXHQIAXOOASZ" in work.finding.summary
+
+
+def walk_with(server: StandInPubChem | None, text: str, workspace: Path) -> Work:
+    walk = Walk(text, workspace)
+    settings = Settings.model_validate({"home": workspace, "pubchem_url": server.url if server else ""})
+    return AGENTS["chemistry_agent"].plan_jobs(walk.step(1), replace(walk.context, settings=settings))
+
+
+def test_names_and_numbers_are_looked_up_with_their_source(workspace: Path) -> None:
+    with StandInPubChem() as server:
+        work = walk_with(server, "IUPAC name and CAS number of 'CN1C=NC2=C1C(=O)N(C(=O)N2C)C' and ethanol", workspace)
+    name = "Cn1c(=O)c2c(ncn2C)n(C)c1=O"
+    assert values(work)[name, "IUPAC name"] == "1,3,7-trimethylpurine-2,6-dione"
+    assert values(work)[name, "CAS number"] == "58-08-2, 95789-13-2"
+    assert work.finding is not None
+    assert f"CAS number of {name}: 58-08-2 (PubChem CID 2519" in work.finding.summary
+    # The stand-in has no ethanol.
+    assert "IUPAC name and CAS number of ethanol not known: PubChem does not have it (CCO)" in work.finding.summary
+
+
+def test_without_a_network_the_answer_says_that_nothing_was_looked_up(workspace: Path) -> None:
+    server = StandInPubChem()
+    with server:
+        pass
+    work = walk_with(server, "CAS number of toluene and ethanol", workspace)
+    assert work.finding is not None
+    assert "CAS number of toluene, ethanol not looked up: PubChem could not be reached" in work.finding.summary
+    nowhere = walk_with(None, "CAS number of toluene", workspace)
+    assert nowhere.finding is not None
+    assert "no address of PubChem is set (SIMRELAY_PUBCHEM_URL)" in nowhere.finding.summary
+
+
+def test_a_structure_from_pubchem_is_marked_as_such(workspace: Path) -> None:
+    walk = Walk("HOMO of TMA", workspace)
+    (one,) = walk.species
+    marked = replace(walk.context, species=(one.model_copy(update={"source": "PubChem CID 6380, 2026-12-01"}),))
+    work = AGENTS["chemistry_agent"].plan_jobs(walk.step(1), marked)
+    assert work.finding is not None
+    assert "(PubChem CID 6380, 2026-12-01)" in work.finding.summary
+    assert "its structure is from PubChem CID 6380, 2026-12-01" in work.finding.notes[0]
+    assert work.species is not None and work.species[0].source == "PubChem CID 6380, 2026-12-01"
+
+
+def test_atoms_are_counted_by_element_and_absent_ones_said_to_be_absent(workspace: Path) -> None:
+    work = Walk("How many carbons, hydrogens and nitrogens are in toluene?", workspace).begin(1)
+    assert values(work)["toluene", "atoms"] == "7 C, 8 H, 0 N"
+    assert work.finding is not None
+    assert "Atoms of toluene: 7 C, 8 H, 0 N." in work.finding.summary
+    assert {(q.name, q.value) for q in work.finding.values} >= {("number of C atoms", 7), ("number of N atoms", 0)}
 
 
 def test_similarity_names_its_fingerprint(workspace: Path) -> None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import pytest
 
 from orchestrator.chemistry.descriptors import alerts, descriptors
-from orchestrator.chemistry.groups import functional_groups
 from orchestrator.chemistry.lines import from_inchi, from_selfies, to_inchi, to_selfies
 from orchestrator.chemistry.masses import atom_counts, masses
 from orchestrator.chemistry.molecules import identify
 from orchestrator.chemistry.names import TABLE
-from orchestrator.chemistry.pictures import CELL, draw
+from orchestrator.chemistry.pictures import CELL, _legend, draw
 from orchestrator.chemistry.similarity import tanimoto, wording
 from tasks.errors import InputError
 
@@ -68,35 +67,6 @@ def test_what_is_no_selfies_is_refused() -> None:
         from_selfies("[C][nonsense")
 
 
-@pytest.mark.parametrize(
-    ("smiles", "groups"),
-    [
-        ("C[N+](C)(C)C", {"quaternary ammonium": 1}),
-        ("C[N+]1(C)CCCCC1", {"quaternary ammonium": 1, "piperidinium": 1}),
-        ("C[N+]1(C)CCCC1", {"quaternary ammonium": 1, "pyrrolidinium": 1}),
-        ("C[N+]1(C)CCOCC1", {"quaternary ammonium": 1, "morpholinium": 1, "ether": 1}),
-        ("Cn1cc[n+](C)c1", {"imidazolium": 1, "aromatic ring": 1}),
-        ("C[n+]1ccccc1", {"pyridinium": 1, "aromatic ring": 1}),
-        ("C[P+](C)(C)C", {"phosphonium": 1}),
-        ("C[S+](C)C", {"sulfonium": 1}),
-        ("CN(C)C(=[N+](C)C)N(C)C", {"guanidinium": 1}),
-        ("C[NH+](C)C", {"protonated amine": 1}),
-        (ASPIRIN, {"carboxylic acid": 1, "ester": 1, "aromatic ring": 1}),
-        ("CC(=O)N", {"amide": 1}),
-        ("CCO", {"alcohol": 1}),
-        ("Oc1ccccc1", {"phenol": 1, "aromatic ring": 1}),
-        ("CC=O", {"aldehyde": 1}),
-        ("CC(C)=O", {"ketone": 1}),
-        ("CN", {"primary amine": 1}),
-        ("CNC", {"secondary amine": 1}),
-        ("CN(C)C", {"tertiary amine": 1}),
-        ("ClCCl", {"halide": 2}),
-    ],
-)
-def test_functional_groups(smiles: str, groups: dict[str, int]) -> None:
-    assert {group.name: group.count for group in functional_groups(smiles)} == groups
-
-
 def test_similarity() -> None:
     assert tanimoto(ASPIRIN, "OC(=O)c1ccccc1OC(C)=O") == 1.0
     # Environments of radius 0 to 2: 5 are in both molecules, 9 in either.
@@ -115,10 +85,75 @@ def test_descriptors_of_aspirin() -> None:
     assert (found.donors, found.acceptors, found.violations) == (1, 4, 0)
 
 
+@pytest.mark.parametrize(
+    ("smiles", "logp"),
+    # The worked examples of Wildman and Crippen 1999: 2-methoxyphenol and 2-phenylpyridine.
+    [("COc1ccccc1O", 1.40), ("c1ccc(cc1)-c1ccccn1", 2.75)],
+)
+def test_logp_agrees_with_its_paper(smiles: str, logp: float) -> None:
+    assert descriptors(smiles).logp == pytest.approx(logp, abs=0.005)
+
+
+@pytest.mark.parametrize(
+    ("smiles", "tpsa"),
+    # Contributions of single groups, table 1 of Ertl, Rohde and Selzer 2000: C=O, OH, NH2, aromatic N, ether, nitrile.
+    [("CC(C)=O", 17.07), ("CCO", 20.23), ("CN", 26.02), ("c1ccncc1", 12.89), ("C1CCOC1", 9.23), ("CC#N", 23.79)],
+)
+def test_tpsa_agrees_with_its_paper(smiles: str, tpsa: float) -> None:
+    assert descriptors(smiles).tpsa_square_angstrom == pytest.approx(tpsa, abs=0.005)
+
+
+@pytest.mark.parametrize(
+    ("smiles", "qed"),
+    # Famotidine, cimetidine and tegaserod: examples of Bickerton et al. 2012, as their own program gives them.
+    [
+        ("N=C(CCSCc1csc(N=C(N)N)n1)NS(N)(=O)=O", 0.253),
+        ("CNC(=NCCSCc1nc[nH]c1C)NC#N", 0.234),
+        ("CCCCCNC(=N)NN=Cc1c[nH]c2ccc(CO)cc12", 0.234),
+    ],
+)
+def test_qed_agrees_with_its_paper(smiles: str, qed: float) -> None:
+    assert descriptors(smiles).qed == pytest.approx(qed, abs=0.001)
+
+
+@pytest.mark.parametrize(
+    ("smiles", "sa_score"),
+    # Reference values that come with the authors' program (SA_Score, zim.100.txt).
+    [
+        ("Cc1c(C(=O)NCCO)[n+](=O)c2ccccc2n1[O-]", 3.166),
+        ("OC(c1ccncc1)c1ccc(OCC[NH+]2CCCC2)cc1", 3.822),
+        ("CC(C(=O)[O-])c1ccc(-c2ccccc2)cc1", 2.462),
+    ],
+)
+def test_sa_score_agrees_with_its_program(smiles: str, sa_score: float) -> None:
+    assert descriptors(smiles).sa_score == pytest.approx(sa_score, abs=0.001)
+
+
+def test_lipinski_s_limit_is_one_of_the_average_mass() -> None:
+    # Hexabromoethane: 2 x 12.011 + 6 x 79.904 = 503.45 g/mol, while its lightest isotopologue has 497.5.
+    heavy = "BrC(Br)(Br)C(Br)(Br)Br"
+    found, of_masses = descriptors(heavy), masses(heavy)
+    assert of_masses.monoisotopic_dalton < 500 < of_masses.average_dalton
+    assert found.violations == 1 + (found.logp > 5)
+
+
 def test_alerts() -> None:
     # The rhodanines are the best known of the PAINS: Baell and Holloway 2010.
     assert "ene_rhod_A(235)" in [one.name for one in alerts("O=C1NC(=S)SC1=Cc1ccccc1") if one.filter == "PAINS"]
     assert alerts("CCO") == []
+
+
+@pytest.mark.parametrize(
+    ("name", "legend"),
+    [
+        ("α-pinene", "alpha-pinene"),
+        ("Löwdin−base‐2′", "Lowdin-base-2'"),
+        ("x" * 41, "x" * 37 + "..."),
+        ("x" * 40, "x" * 40),
+    ],
+)
+def test_a_name_is_drawn_in_letters_that_the_font_has(name: str, legend: str) -> None:
+    assert _legend(name) == legend
 
 
 def test_pictures_are_a_grid_with_names() -> None:

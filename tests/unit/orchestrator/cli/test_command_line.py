@@ -101,7 +101,7 @@ def test_a_first_word_that_is_a_command_is_one(arguments: list[str], capsys: pyt
         (["run", "shwo"], "Did you mean `simrelay run show`?"),
         (["run", ""], "request"),
         (["run", "make me a sandwich"], "holds no chemistry"),
-        (["run", "HOMO of 'C1CC'"], "unclosed ring"),
+        (["run", "HOMO of 'C1CC'"], "ring 1 opens here and is never closed"),
         (["batch", "submit", "/none.csv"], "cannot be read"),
     ],
 )

@@ -17,6 +17,12 @@ from tasks.errors import InputError
         ("PAINS and Brenk alerts of phenol", ("filters",), ["phenol"]),
         ("Which functional groups has acetone?", ("groups",), ["acetone"]),
         ("monoisotopic mass of acetone", ("masses",), ["acetone"]),
+        ("how many carbon atoms in toluene", ("atoms",), ["toluene"]),
+        ("number of hydrogens of toluene", ("atoms",), ["toluene"]),
+        ("Count the nitrogens in DMF.", ("atoms",), ["dimethylformamide"]),
+        ("Draw TMA and count its carbons", ("atoms", "picture"), ["tetramethylammonium"]),
+        ("CAS number of toluene", ("cas",), ["toluene"]),
+        ("IUPAC name of 'CCO'", ("iupac",), ["CCO"]),
         ("draw TMA", ("picture",), ["tetramethylammonium"]),
         ("Please draw the 2D structure of benzyltrimethylammonium", ("picture",), ["benzyltrimethylammonium"]),
         ("is C[N+](C)(C)C valid?", ("validity",), ["C[N+](C)(C)C"]),
@@ -73,8 +79,8 @@ def test_similarity_of_one_molecule_is_refused() -> None:
 
 
 def test_what_nothing_computes_is_still_refused() -> None:
-    with pytest.raises(Abstained, match="solubility and CAS numbers"):
-        make_plan("CAS number of TMA")
+    with pytest.raises(Abstained, match="asks for solubility, which no agent computes"):
+        make_plan("molar mass and solubility of TMA")
 
 
 @pytest.mark.parametrize(
@@ -90,3 +96,82 @@ def test_reactions_are_checked_for_balance(text: str, reaction: str) -> None:
     assert plan.steps[0].goal.operations == ("balance",)
     assert plan.steps[0].goal.query == reaction
     assert species == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "agents", "operations"),
+    [
+        ("Plot the LUMO of the last job and draw its 2D picture", ("multiwfn_agent", "chemistry_agent"), ("picture",)),
+        ("Hirshfeld charges of the last job and its SELFIES", ("multiwfn_agent", "chemistry_agent"), ("selfies",)),
+        ("Plot the LUMO of the last job and its molar mass", ("multiwfn_agent", "chemistry_agent"), ()),
+        ("SELFIES of the last job", ("chemistry_agent",), ("selfies",)),
+        ("draw the molecule of the last job", ("chemistry_agent",), ("picture",)),
+    ],
+)
+def test_what_is_asked_about_an_earlier_job_s_molecule_is_planned(
+    text: str, agents: tuple[str, ...], operations: tuple[str, ...]
+) -> None:
+    _, plan, species = make_plan(text)
+    assert tuple(step.agent for step in plan.steps) == (*agents, "summary_agent")
+    step = next(step for step in plan.steps if step.agent == "chemistry_agent")
+    assert (step.goal.operations, step.goal.source_job) == (operations, "last")
+    assert plan.steps[-1].depends_on == tuple(range(1, len(plan.steps)))
+    assert species == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "Hirshfeld charges and the dipole moment of the last job",
+            "asks for dipole of the last job, which its own run",
+        ),
+        ("similarity of the last job", "the similarity of one molecule, that of the last job"),
+        ("Hirshfeld charges of the last job and its solubility", "asks for solubility, which no agent computes yet"),
+    ],
+)
+def test_what_an_earlier_job_does_not_give_is_said(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        make_plan(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "operations"),
+    [
+        ("Design piperidinium cations for PBF_BB_1 and draw them", ("picture",)),
+        ("Design piperidinium cations for PBF_BB_1 and check structural alerts", ("filters",)),
+        (
+            "Design piperidinium cations for PBF_BB_1, then give the similarity of the best 3 to each other",
+            ("similarity",),
+        ),
+        ("Design piperidinium cations for PBF_BB_1 with logP between 1 and 3", ()),
+    ],
+)
+def test_operations_are_done_on_the_candidates_of_a_design(text: str, operations: tuple[str, ...]) -> None:
+    _, plan, _ = make_plan(text)
+    asked = [name for step in plan.steps if step.agent == "chemistry_agent" for name in step.goal.operations]
+    assert tuple(asked) == operations
+    assert "multiwfn_agent" not in {step.agent for step in plan.steps}
+
+
+def test_candidates_are_only_compared_where_there_are_several() -> None:
+    with pytest.raises(InputError, match=r"similarity of one candidate.*the best 3"):
+        make_plan("Design piperidinium cations for PBF_BB_1 and give their Tanimoto similarity")
+
+
+def test_orbitals_of_candidates_are_still_drawn_as_orbitals() -> None:
+    _, plan, _ = make_plan("Design piperidinium cations for PBF_BB_1 and draw the LUMO of the best")
+    assert "multiwfn_agent" in {step.agent for step in plan.steps}
+    assert plan.steps[1].goal.operations == ()
+
+
+@pytest.mark.parametrize(
+    ("words", "operations"),
+    [("draw the cation", ("picture",)), ("give its SELFIES", ("selfies",)), ("draw the MSD", ())],
+)
+def test_operations_stand_beside_a_simulation_of_a_box(words: str, operations: tuple[str, ...]) -> None:
+    box = "Run MD of 8 N,N-dimethylpiperidinium hydroxide pairs in water at 353 K for 50 ps"
+    _, plan, _ = make_plan(f"{box} and {words}")
+    done = [name for step in plan.steps if step.agent == "chemistry_agent" for name in step.goal.operations]
+    assert tuple(done) == operations
+    assert "md_agent" in {step.agent for step in plan.steps}
