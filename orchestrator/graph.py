@@ -124,7 +124,7 @@ class Supervisor:
             looked_up=planned.looked_up,
             answer=planned.answer,
             usage=helped.usage,
-            history=[*helped.history, line],
+            history=[*helped.history, *(f"{one.name} was looked up: {one.source}" for one in planned.looked_up), line],
         )
         return self._with_plan_file(state, update)
 

@@ -29,6 +29,7 @@ async def test_a_name_is_looked_up_once_and_marked_in_state_answer_and_report(
     (caffeine,) = state.species
     assert caffeine.source.startswith("PubChem CID 2519, ")
     assert [one.name for one in state.looked_up] == ["caffeine"]
+    assert f"caffeine was looked up: {caffeine.source}" in state.history
     assert "CAS number of caffeine: 58-08-2 (PubChem CID 2519" in record.answer
     report = (settings.workspace / "runs/r1/report.md").read_text()
     assert f"its structure is from {caffeine.source}" in report
