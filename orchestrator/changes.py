@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from orchestrator.dispatch import dispatch, job_id
+from orchestrator.problems import known_state
 from orchestrator.views import Change, Changed
 from tasks import jobs, listing
 from tasks.batches import NewJob, Owner
@@ -79,6 +80,10 @@ async def change(store: AsyncStore, settings: Settings, verb: Verb, selection: S
         if not selection.id:
             raise InputError("id", "", "is missing", "Choose an id for the batch of the new jobs.")
         if (before := await _made_before(store, verb, selection.id)) is not None:
+            if others := sorted(set(selection.jobs) - set(before)):
+                raise Conflict(
+                    f"batch {selection.id} exists, and is a {verb} of other jobs than {', '.join(others[:5])}"
+                )
             # What was sent before is finished, and nothing else that fits by now is taken along.
             return await _make(store, settings, verb, selection.id, await _named(store, before))
     records = await (_named(store, selection.jobs) if selection.jobs else _filtered(store, verb, selection))
@@ -100,8 +105,7 @@ def _check(selection: Selection) -> None:
     if not (selection.jobs or filters or selection.all):
         remedy = "Name jobs, or give --state, --owner, --run, --batch, --queue or --all."
         raise InputError("jobs", "", "selects nothing", remedy)
-    if selection.state and selection.state not in list(JobState):
-        raise InputError("state", selection.state, "is not a state", f"States are {', '.join(JobState)}.")
+    known_state(selection.state, JobState)
 
 
 async def _named(store: AsyncStore, ids: Sequence[str]) -> list[JobRecord]:

@@ -36,8 +36,8 @@ def plan_text(state: RunState, shown: Sequence[Mapping[str, Any]], cost: Mapping
     return "\n".join([head, *lines])
 
 
-def cost_text(step: Step, jobs: Sequence[Priced]) -> str:
-    """Ask about the newest frozen batch of a step: each job with its cost, and what they cost together."""
+def cost_text(step: Step, jobs: Sequence[Priced], limit_core_hours: float) -> str:
+    """Ask about the newest frozen batch of a step: each job with its cost, what they cost together, and why it asks."""
     batch = step.batches[-1]
     what = "to repair what failed, " if batch.repairs else ""
     cost = {
@@ -45,7 +45,9 @@ def cost_text(step: Step, jobs: Sequence[Priced]) -> str:
         "core_seconds": sum(job.core_seconds or 0.0 for job in jobs),
         "unknown": sum(job.core_seconds is None for job in jobs),
     }
-    return "\n".join([f"step {step.number}, {step.description}: {what}{_counted_cost(cost)}", *_job_lines(jobs)])
+    why = "a cost that is not known" if cost["unknown"] else f"more than {limit_core_hours:g} core hours"
+    head = f"step {step.number}, {step.description}: {what}{_counted_cost(cost)}"
+    return "\n".join([head, *_job_lines(jobs), f"It needs an approval: {why}, beyond what was approved so far."])
 
 
 def review_text(state: RunState) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +23,14 @@ from langgraph.types import interrupt
 
 from orchestrator import gates, people, steps
 from orchestrator.agents.base import Agent, Context, JobResult, Work
-from orchestrator.agents.summary import answer_text
 from orchestrator.apart import Apart
 from orchestrator.asking import GateKind, Pipeline, Question, next_number
 from orchestrator.dispatch import dispatch
 from orchestrator.edges import edges_of, nodes_of
 from orchestrator.gate_texts import cost_text, plan_text, review_text
+from orchestrator.handover import seen_by
 from orchestrator.inputs import settle_sources
-from orchestrator.model import Model, plan_with_model, word_answer
+from orchestrator.model import Asks, Metered, Model, plan_with_model
 from orchestrator.planning.asked import Asked, Planned
 from orchestrator.planning.feedback import revise_plan
 from orchestrator.planning.preview import preview_plan
@@ -40,8 +40,11 @@ from orchestrator.recovery.ask import with_recoveries
 from orchestrator.recovery.node import Recoverer, is_trouble, pending
 from orchestrator.recovery.reading import read_rounds
 from orchestrator.recovery.refused import lost_structures
-from orchestrator.state import SUMMARY, Decision, RunState, Step, StepStatus, checked, molecules_of
+from orchestrator.report import WORDED
+from orchestrator.state import SUMMARY, Decision, RunState, Step, StepStatus, checked
+from orchestrator.stream.live import Live
 from orchestrator.stream.telling import telling
+from orchestrator.wording import Words
 from tasks import listing, runs
 from tasks.batches import Owner
 from tasks.errors import InputError, SimrelayError
@@ -89,7 +92,7 @@ class Supervisor:
 
     # ---- nodes
 
-    async def decide(self, state: RunState) -> Update:
+    async def decide(self, state: RunState, config: RunnableConfig) -> Update:
         """Decide what to do with the request, once; what only a person can say is asked for."""
         if state.plan.steps:  # a run that takes up another one has its plan
             return checked(history=["goes on with the plan of the run that it takes up"])
@@ -105,7 +108,7 @@ class Supervisor:
             looked_up=state.looked_up,
         )
         rules = functools.partial(self.apart.run, self.plan)
-        helped = await plan_with_model(rules, asked, self.model, self.agents, state.usage)
+        helped = await plan_with_model(rules, asked, self._asks(state, config), self.agents, state.usage)
         used: Update = {"usage": helped.usage, "history": list(helped.history)}
         planned = helped.planned
         try:
@@ -150,10 +153,10 @@ class Supervisor:
         line = f"iteration {state.iteration}: the plan was changed as asked"
         return self._with_plan_file(state, checked(plan=plan, feedback="", history=[line]))
 
-    async def gate(self, state: RunState) -> Update:
+    async def gate(self, state: RunState, config: RunnableConfig) -> Update:
         """Ask for the approvals that the run has come to; each names exactly what would be done, and its cost."""
         now = await self.store.now()
-        before = state
+        before, words = state, self._words(state, config)
         offered = frozenset((await self.store.run(listing.declared())).keys())
         for kind, digest, behind in gates.wanted(state, self.settings):
             if kind is GateKind.PLAN:
@@ -161,10 +164,13 @@ class Supervisor:
                     preview_plan, state.plan, state.species, state.request, offered or None, self.settings.max_atoms
                 )
                 text, seconds = plan_text(state, shown, cost), cost["core_seconds"]
+                if words and (why := await words.plan(f"{kind.value}-{next_number(state.gates)}", text)):
+                    text = f"{text}\n\n{why}\n{WORDED}"
             elif kind is GateKind.COST:
                 batch = state.plan.step(behind[0]).batches[-1]
                 jobs = await self.apart.run(priced_jobs, batch.manifest, self.settings.workspace)
-                text, seconds = cost_text(state.plan.step(behind[0]), jobs), batch.core_seconds
+                limit = self.settings.approval_core_hours
+                text, seconds = cost_text(state.plan.step(behind[0]), jobs, limit), batch.core_seconds
             else:
                 text, seconds = review_text(state), None
             state = gates.open_gate(
@@ -172,27 +178,22 @@ class Supervisor:
             )
         lines = [f"{gate.id} is asked for: {gate.text.splitlines()[0]}" for gate in state.gates[len(before.gates) :]]
         fault_point("gate_opened")
-        return self._with_plan_file(before, checked(gates=state.gates, history=lines))
+        return self._with_plan_file(before, self._said(words, checked(gates=state.gates, history=lines)))
 
     async def advance(self, state: RunState, config: RunnableConfig) -> Update:
         """Begin every step that can begin: its agent gives findings, or specs, which are frozen here."""
         offered = frozenset((await self.store.run(listing.declared())).keys())
-        works, before = {}, len(state.history)
+        works: dict[int, Work] = {}
+        words = self._words(state, config)
         for step in gates.startable(state):
             context = self._context(state, step, offered)
-            if step.agent == SUMMARY and state.findings and self.model and state.options.model:
-                prose = await word_answer(
-                    self.model, state.request, state.findings, answer_text(state.findings, state.plan), state.usage
-                )
-                context = replace(context, prose=prose.text, prose_note=prose.line)
-                state = state.model_copy(update={"usage": prose.usage, "history": [*state.history, prose.line]})
+            if step.agent == SUMMARY and words:
+                context = await words.answer(step, context)
             work = await self.apart.run(_plan_jobs, self.agents[step.agent], step, context)
             if self.settings.recovery == "active" and (lost := lost_structures(state, step, work)):
                 work = Work(error=lost)  # before molecules are left out, recovery looks whether it can have them back
-            works[step.number] = work
-        update = self._apply(state, works)
-        told = [*state.history[before:], *update["history"]]
-        return self._with_plan_file(state, {**update, **checked(usage=state.usage, history=told)})
+            works[step.number] = await words.finding(step, work) if words else work
+        return self._with_plan_file(state, self._said(words, self._apply(state, works)))
 
     async def dispatch(self, state: RunState, config: RunnableConfig) -> Update:
         """Put frozen manifests into the store, exactly as they were frozen; doing it twice is doing it once."""
@@ -243,7 +244,7 @@ class Supervisor:
 
     async def interpret(self, state: RunState, config: RunnableConfig) -> Update:
         """Let agents look at the results of complete batches: findings, or another round of jobs."""
-        works, plan = {}, state.plan
+        works, plan, words = {}, state.plan, self._words(state, config)
         complete = steps.uninterpreted(plan)
         log.info("interpreting", run=state.run_id, batches=[batch.batch_id for _, batch in complete])
         fault_point("node_start")
@@ -259,9 +260,11 @@ class Supervisor:
             work = await self.apart.run(
                 _interpret, self.agents[step.agent], seen, self._context(state, step, offered), results
             )
-            works[step.number] = with_recoveries(work, state.recoveries, step)
+            work = with_recoveries(work, state.recoveries, step)
+            works[step.number] = await words.finding(step, work) if words else work
             plan = steps.update_batch(plan, step.number, batch.model_copy(update={"interpreted": True}))
-        return self._with_plan_file(state, self._apply(state.model_copy(update={"plan": plan}), works))
+        update = self._apply(state.model_copy(update={"plan": plan}), works)
+        return self._with_plan_file(state, self._said(words, update))
 
     async def recover(self, state: RunState, config: RunnableConfig) -> Update:
         """Do something about failed jobs: judge what was tried, try what is next, or ask a person."""
@@ -339,7 +342,7 @@ class Supervisor:
         return Context(
             run_id=state.run_id,
             request=state.request,
-            species=molecules_of(step, state.species),
+            species=seen_by(step, state.plan, state.species),
             findings=state.findings,
             plan=state.plan,
             workspace=self.settings.workspace,
@@ -347,6 +350,26 @@ class Supervisor:
             offered=offered,
             settings=self.settings,
         )
+
+    def _asks(self, state: RunState, config: RunnableConfig) -> Asks | None:
+        """Give the model as this run may ask it; None if it asks none."""
+        if self.model is None or not state.options.model:
+            return None
+        return Metered(self.model, self.store, state.run_id, config["configurable"]["epoch"])
+
+    def _words(self, state: RunState, config: RunnableConfig) -> Words | None:
+        if (model := self._asks(state, config)) is None:
+            return None
+        live = Live(self.store, state.run_id, config["configurable"]["epoch"], state.told)
+        return Words(model, live, self.agents, state)
+
+    @staticmethod
+    def _said(words: Words | None, update: Update) -> Update:
+        """Give an update with what was written within its node."""
+        if words is None:
+            return update
+        history = [*words.lines, *update["history"]]
+        return {**update, **checked(history=history, usage=words.usage, events=tuple(words.events))}
 
     @staticmethod
     def _ask(state: RunState, question: Question, **changes: Any) -> Update:

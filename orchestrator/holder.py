@@ -24,7 +24,7 @@ from orchestrator.saver import FencedSaver, run_config
 from orchestrator.state import SCHEMA_VERSION, RunState
 from orchestrator.steps import open_batches
 from orchestrator.workspace_proof import holds_proof, read_token
-from tasks import records, runs
+from tasks import listing, records, runs
 from tasks.errors import LeaseLost, Refused, SimrelayError, Unreachable
 from tasks.faults import fault_point
 from tasks.runs import Held
@@ -270,7 +270,7 @@ class Holder:
 
     async def _next_input(self, held: Held, snapshot: Any) -> Any:
         if not snapshot.values and held.record.retry_of:
-            ended = await self.view(held.record.retry_of)
+            ended = await self._last_state(held.record.retry_of)
             return taken_up_again(ended, held.id, held.record.owner, held.record.request, held.record.options)
         if not snapshot.values:
             return {
@@ -284,7 +284,17 @@ class Holder:
             return _look_again([pending.id for pending in snapshot.interrupts])
         return None
 
+    async def _last_state(self, run: str) -> RunState:
+        """Read the last state of an ended run; of a retry that never began, that of the run which it takes up."""
+        while True:
+            state = await self.view(run)
+            record = None if state.run_id else await self.store.run(listing.run(run))
+            if record is None or not record.retry_of:
+                return state
+            run = record.retry_of
+
     async def _finish(self, held: Held, state: RunState) -> bool:
+        await self.saver.prune_run(held.id, held.epoch, keep=1)
         if state.stopped:
             return await self._end(held, records.RunState.CANCELLED, error=state.stopped)
         if state.error:

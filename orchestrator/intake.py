@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
 from typing import Any, TypeVar
 
 from orchestrator import checking
@@ -12,9 +13,12 @@ from orchestrator.apart import Apart
 from orchestrator.asking import Options
 from orchestrator.checking import Checked, Offer
 from orchestrator.inputs import earlier_job, resolve_inputs
+from orchestrator.library import Added, calls
+from orchestrator.model import Asks
 from orchestrator.planning.asked import Asked
 from orchestrator.problems import BadInput, Problem
-from orchestrator.stateless import Taken, Turn, take_turn
+from orchestrator.stateless import Taken, Turn
+from orchestrator.turns import Tell, turn
 from tasks import listing
 from tasks.errors import InputError, Refused
 from tasks.settings import Settings
@@ -34,10 +38,13 @@ class Intake:
     ----------
     apart
         The processes that do it; ended by whoever made them.
+    model
+        The language model of stateless turns, which has no run to be booked on; None: rules only.
     """
 
-    def __init__(self, settings: Settings, store: AsyncStore, apart: Apart) -> None:
-        self.settings, self.store, self._apart = settings, store, apart
+    def __init__(self, settings: Settings, store: AsyncStore, apart: Apart, model: Asks | None = None) -> None:
+        self.settings, self.store, self._apart, self._model = settings, store, apart, model
+        self._adding = asyncio.Semaphore(1)
 
     async def run(self, what: Callable[..., T], *arguments: object) -> T:
         """Run a function of a module in one of the processes.
@@ -51,6 +58,17 @@ class Intake:
             return await self._apart.run(what, *arguments)
         except BrokenProcessPool as error:
             raise Refused("the process that worked on this died; is the host out of memory?") from error
+
+    async def add_document(self, path: Path, name: str, kept_at: str) -> Added:
+        """Add a file to the library, one after the other: reading may take minutes, and others wait for the processes.
+
+        Raises
+        ------
+        InputError
+            If it cannot be read.
+        """
+        async with self._adding:
+            return await self.run(calls.add, self.settings, path, name, kept_at)
 
     async def offer(self, *, wait_for_worker: bool) -> Offer:
         """Read what workers have ever declared."""
@@ -83,8 +101,13 @@ class Intake:
             job["source_job"] = source.job_id
         return planned
 
-    async def turn(self, asked: Asked, history: Sequence[Turn]) -> Taken:
+    async def turn(self, asked: Asked, history: Sequence[Turn], tell: Tell | None = None) -> Taken:
         """Take a turn of a conversation that nobody keeps.
+
+        Parameters
+        ----------
+        tell
+            Is given what happens meanwhile.
 
         Raises
         ------
@@ -92,10 +115,10 @@ class Intake:
             If the request cannot be used.
         """
         offer = await self.offer(wait_for_worker=True)
-        taken = await self.run(take_turn, asked, tuple(history), offer.engines, self.settings)
-        if isinstance(taken, Problem):
-            raise taken.error()
-        return taken
+        told = {} if tell is None else {"tell": tell}
+        return await turn(
+            asked, history, offer.engines, settings=self.settings, run=self.run, model=self._model, **told
+        )
 
     async def check(self, jobs: Sequence[dict[str, Any]], *, wait_for_worker: bool = False) -> list[AnySpec]:
         """Check and complete all jobs of a batch.

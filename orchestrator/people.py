@@ -17,7 +17,8 @@ from tasks.results import Artifact
 
 #: how the id of a question begins whose answer says what is to be changed in the plan
 FEEDBACK = "feedback-"
-_WORDS = {"approve": GateStatus.APPROVED, "reject": GateStatus.REJECTED, "revise": GateStatus.REVISED}
+#: what each verdict makes of a gate
+DECIDED = {"approve": GateStatus.APPROVED, "reject": GateStatus.REJECTED, "revise": GateStatus.REVISED}
 
 
 def hear(state: RunState, entries: Sequence[InboxEntry], now: datetime) -> RunState:
@@ -25,7 +26,7 @@ def hear(state: RunState, entries: Sequence[InboxEntry], now: datetime) -> RunSt
     for entry in entries:
         if entry.kind == "answer":
             state = _answer(state, entry)
-        elif entry.kind in _WORDS:
+        elif entry.kind in DECIDED:
             state = _decide(state, entry, now)
     return state
 
@@ -56,9 +57,9 @@ def _decide(state: RunState, entry: InboxEntry, now: datetime) -> RunState:
     if now > gate.expires:
         state = _closed(state, gate, GateStatus.EXPIRED, entry)
         return _told(state, f"{entry.kind} of {gate.id} by {entry.by} came after its expiry; it is asked for anew")
-    state = _closed(state, gate, _WORDS[entry.kind], entry)
+    state = _closed(state, gate, DECIDED[entry.kind], entry)
     said = f": {entry.text}" if entry.text else ""
-    state = _told(state, f"{entry.by} {_WORDS[entry.kind].value} {gate.id}{said}")
+    state = _told(state, f"{entry.by} {DECIDED[entry.kind].value} {gate.id}{said}")
     if entry.kind == "reject":
         return _rejected(state, gate, entry)
     if entry.kind == "revise":

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
+from enum import StrEnum
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -50,7 +52,11 @@ def of_error(error: InputError, row: int | None = None) -> Problem:
 
 def plain(value: object) -> Shown:
     """Give a value as JSON can hold it in a message."""
-    return value if isinstance(value, str | int | float | bool | None) else str(value)
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()  # half a surrogate pair is no text that JSON can hold
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value if isinstance(value, int | float | bool | None) else str(value)
 
 
 def of_validation(error: ValidationError, row: int | None = None) -> Iterator[Problem]:
@@ -67,3 +73,9 @@ def of_validation(error: ValidationError, row: int | None = None) -> Iterator[Pr
         value = None if one["type"] == "missing" else plain(one["input"])
         remedy = "See `simrelay schema` for what each field takes."
         yield Problem(field=field or "spec", value=value, problem=problem, remedy=remedy, row=row)
+
+
+def known_state(state: str, states: type[StrEnum]) -> None:
+    """Refuse a state that there is not, which would only find nothing; raises InputError."""
+    if state and state not in list(states):
+        raise InputError("state", state, "is not a state", f"States are {', '.join(states)}.")

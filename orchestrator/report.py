@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from orchestrator.agents.text import counted
-from orchestrator.state import Finding, Plan, RunState, Species, Step, StepStatus, Table
+from orchestrator.planning.specs import is_cluster
+from orchestrator.state import Finding, Plan, RunState, Species, Step, StepStatus, Table, molecules_of
 from tasks.methods import Family, find_method
 from tasks.results import Artifact
 from tasks.units import clock
@@ -51,6 +52,8 @@ _ANALYSIS_SOURCES = {
     "hirshfeld": "Hirshfeld charges: Hirshfeld, Theor. Chim. Acta 44 (1977) 129.",
 }
 _MULTIWFN = "Multiwfn: Lu, Chen, J. Comput. Chem. 33 (2012) 580; Lu, J. Chem. Phys. 161 (2024) 082503."
+#: said wherever a model's sentences are shown
+WORDED = "(Worded by a language model; every number in it stands in the findings.)"
 #: agents whose findings quote what others wrote: nothing of that may become a part of the report's own form
 QUOTING = ("rag_agent", "web_search_agent")
 _SWARM_SOURCES = (
@@ -92,6 +95,8 @@ def report_markdown(
     figures: Sequence[tuple[str, str]] = (),
     files: Sequence[Artifact] = (),
     answer: str = "",
+    side_by_side: Table | None = None,
+    model: Sequence[str] = (),
     written: datetime | None = None,
 ) -> str:
     """Give the report of a run, also of one that did not get to its end.
@@ -102,6 +107,10 @@ def report_markdown(
         Path relative to the report, and caption.
     files
         What lies beside the report and belongs to no finding: its figures.
+    side_by_side
+        What was computed at several levels, in one table; None: there is only one.
+    model
+        What was used of a language model, and what became of what it wrote.
     written
         When, with its time zone; None: left out, so that the same findings give the same report.
     """
@@ -117,12 +126,13 @@ def report_markdown(
         "",
     ]
     if answer:
-        quotes = any(finding.agent in QUOTING for finding in findings)
-        lines += ["## Answer", "", _plain(answer) if quotes else answer, ""]
+        lines += ["## Answer", "", *_paragraphs(answer), ""]
     for path, caption in figures:
         lines += [f"![{_plain(caption)}]({path})", "", f"*{_plain(caption)}*", ""]
+    if side_by_side is not None:
+        lines += [*table_markdown(side_by_side), ""]
     lines += ["## Results", ""]
-    for finding in findings:
+    for finding in sorted(findings, key=lambda one: one.step):
         lines += _finding_lines(finding, plan, answer)
     failed = [one for one in species if one.error]
     if failed:
@@ -134,6 +144,8 @@ def report_markdown(
     lines += _file_lines([*(a for finding in findings for a in finding.artifacts), *files])
     seconds = sum(finding.compute_seconds for finding in findings)
     lines += ["## Compute time", "", f"{clock(seconds)} on workers ({seconds:.1f} s, all jobs together).", ""]
+    if model:
+        lines += ["## Language model", "", *(f"- {_plain(line)}" for line in model), ""]
     return "\n".join(lines)
 
 
@@ -141,7 +153,12 @@ def _finding_lines(finding: Finding, plan: Plan, answer: str) -> list[str]:
     title = next((step.description for step in plan.steps if step.number == finding.step), finding.agent)
     lines = [f"### Step {finding.step}: {_plain(title)}", ""]
     if finding.summary != answer:
-        lines += [_plain(finding.summary) if finding.agent in QUOTING else finding.summary, ""]
+        lines += [*_paragraphs(finding.summary), ""]
+    if finding.prose and finding.prose not in answer:
+        lines += [*_paragraphs(f"{finding.prose} {WORDED}"), ""]
+    if finding.proposed:
+        lines += ["A language model proposes, and nothing of it was started:", ""]
+        lines += [*(f"- {_plain(one)}" for one in finding.proposed), ""]
     if finding.level:
         lines += [f"Level: {_plain(finding.level)}.", ""]
     if finding.table and finding.table.rows:
@@ -193,6 +210,11 @@ def _plain(text: str) -> str:
     return re.sub(r"([\\`*_\[\]<>#|])", r"\\\1", " ".join(text.split()))
 
 
+def _paragraphs(text: str) -> list[str]:
+    """Give text with its paragraphs, of which Markdown makes nothing: it may hold what programs or papers said."""
+    return "\n\n".join(_plain(part) for part in re.split(r"\n\s*\n", text.strip())).split("\n")
+
+
 def _quote(text: str) -> list[str]:
     return [f"> {_plain(line)}" for line in text.strip().splitlines() or [""]]
 
@@ -222,8 +244,16 @@ def sources(plan: Plan) -> list[str]:
     return [text for text in dict.fromkeys(found) if text]
 
 
+def _protocols(plan: Plan) -> str:
+    """Give the levels of the quantum steps that no other one goes on with."""
+    steps = _quantum_steps(plan)
+    begun_at = {step.goal.geometry_step for step in plan.steps}
+    last = [s for s in steps if s.number not in begun_at or s.goal.properties != ("geometry",)]
+    return "; ".join(dict.fromkeys(step.goal.protocol for step in last if step.goal.protocol))
+
+
 def _theory_lines(plan: Plan, findings: Sequence[Finding]) -> list[str]:
-    protocol = next((step.goal.protocol for step in reversed(_quantum_steps(plan))), "")
+    protocol = _protocols(plan)
     lines = ["## Level of theory", ""]
     programs = sorted({finding.level for finding in findings if finding.level})
     if programs and not protocol:
@@ -251,7 +281,7 @@ def caveats(plan: Plan, species: Sequence[Species]) -> list[str]:
     steps = _quantum_steps(plan)
     if not steps:
         return []
-    final = steps[-1].goal
+    final, species = steps[-1].goal, molecules_of(steps[-1], tuple(species)) or species
     asked = set(final.properties)
     notes = []
     if asked & {"homo", "lumo", "gap"}:
@@ -279,9 +309,14 @@ def caveats(plan: Plan, species: Sequence[Species]) -> list[str]:
         notes.append("The dipole moment of an ion depends on the origin; it is given about the centre of mass.")
     if "charges" in asked:
         notes.append("Mulliken charges depend strongly on the basis set: compare them at one level only.")
+    if any(map(is_cluster, species)):
+        notes.append(
+            "A cluster out of one frame of a simulation is one configuration of many, as a classical force field made"
+            " it" + ("." if final.solvent else "; in the gas phase nothing screens its charges from each other.")
+        )
     if any(one.multiplicity > 1 for one in species):
         notes.append("Open-shell molecules: the HOMO is the highest occupied orbital of either spin.")
-    if any(one.atoms > 8 for one in species):
+    if any(one.atoms > 8 and not is_cluster(one) for one in species):
         notes.append("One conformer each, the lowest of ten by its force field: no search was made.")
     return notes
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from orchestrator.asking import GateStatus
 from orchestrator.people import as_before, touched
-from orchestrator.state import SCHEMA_VERSION, RunState, StepStatus
+from orchestrator.state import SCHEMA_VERSION, RunState, StepStatus, Usage
 
 
 def taken_up_again(
@@ -24,7 +24,7 @@ def taken_up_again(
     open_steps = [step.number for step in ended.plan.steps if step.status is not StepStatus.DONE]
     redone = frozenset(number for first in open_steps for number in touched(ended.plan, first))
     # Its frozen batches are named after the old run, and were cancelled with it: nothing of them is waited for.
-    again = {"status": StepStatus.PENDING, "error": "", "batches": ()}
+    again = {"status": StepStatus.PENDING, "error": "", "batches": (), "trouble": ""}
     steps = tuple(step.model_copy(update=again) if step.number in redone else step for step in ended.plan.steps)
     kept = tuple(finding for finding in ended.findings if finding.step not in redone)
     state = ended.model_copy(
@@ -49,6 +49,8 @@ def taken_up_again(
             "stopped": "",
             "finished": False,
             "events": (),
+            "told": 0,
+            "usage": Usage(),
             "consumed": (),
         }
     )

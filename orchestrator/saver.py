@@ -22,7 +22,7 @@ from langgraph.checkpoint.base import (
     CheckpointTuple,
 )
 from langgraph.checkpoint.redis.aio import AsyncRedisSaver
-from langgraph.checkpoint.redis.base import REDIS_KEY_SEPARATOR
+from langgraph.checkpoint.redis.base import CHECKPOINT_PREFIX, CHECKPOINT_WRITE_PREFIX, REDIS_KEY_SEPARATOR
 from langgraph.checkpoint.redis.key_registry import WRITE_KEYS_ZSET_PREFIX, CheckpointKeyRegistry
 from langgraph.checkpoint.redis.util import to_storage_safe_id, to_storage_safe_str
 from langgraph.checkpoint.serde.types import INTERRUPT
@@ -37,6 +37,7 @@ from tasks.errors import LeaseLost
 from tasks.events import NewEvent
 from tasks.faults import fault_point
 from tasks.runs import CheckpointWrite
+from tasks.settings import Settings
 from tasks.store import AsyncStore
 
 #: checkpoints that are kept of a run that waits
@@ -73,9 +74,20 @@ class FencedSaver(AsyncRedisSaver):
     """LangGraph's saver with every write fenced by the run's epoch."""
 
     def __init__(self, client: redis.asyncio.Redis, store: AsyncStore) -> None:
-        super().__init__(redis_client=client)
+        # Two installations in one Redis must not read each other's checkpoints; those under the usual prefix of keys
+        # have always been LangGraph's own, and stay where they are.
+        prefix = store.settings.key_prefix
+        self._prefix = "" if prefix == Settings.model_fields["key_prefix"].default else prefix
+        super().__init__(
+            redis_client=client,
+            checkpoint_prefix=f"{self._prefix}{CHECKPOINT_PREFIX}",
+            checkpoint_write_prefix=f"{self._prefix}{CHECKPOINT_WRITE_PREFIX}",
+        )
         self.serde = LosslessSerializer()
         self.store = store
+
+    def _registry(self, run: str, namespace: str, checkpoint: str) -> str:
+        return self._prefix + CheckpointKeyRegistry.make_write_keys_zset_key(run, namespace, checkpoint)
 
     async def asetup(self) -> None:
         """Make the indexes, which another orchestrator that starts at the same time may be doing as well."""
@@ -111,7 +123,7 @@ class FencedSaver(AsyncRedisSaver):
                 self._make_redis_checkpoint_latest_key(run, namespace),
                 self._make_redis_checkpoint_key_cached(run, namespace, identity) if identity else "",
                 checkpoint_prefix=f"{self._checkpoint_prefix}{REDIS_KEY_SEPARATOR}",
-                registry_prefix=f"{WRITE_KEYS_ZSET_PREFIX}{REDIS_KEY_SEPARATOR}",
+                registry_prefix=f"{self._prefix}{WRITE_KEYS_ZSET_PREFIX}{REDIS_KEY_SEPARATOR}",
             )
         )
         if found is None:
@@ -154,7 +166,7 @@ class FencedSaver(AsyncRedisSaver):
         parent = config["configurable"].get("checkpoint_id") or ""
         identity = checkpoint["id"]
         key = self._make_redis_checkpoint_key_cached(run, namespace, identity)
-        registry = CheckpointKeyRegistry.make_write_keys_zset_key(run, namespace, identity)
+        registry = self._registry(run, namespace, identity)
         document = {
             "thread_id": to_storage_safe_id(run),
             "run_id": "",
@@ -214,7 +226,7 @@ class FencedSaver(AsyncRedisSaver):
             }
             key = self._make_redis_checkpoint_writes_key_cached(run, namespace, identity, task_id, index)
             documents.append((key, _text(document)))
-        registry = CheckpointKeyRegistry.make_write_keys_zset_key(run, namespace, identity)
+        registry = self._registry(run, namespace, identity)
         write = CheckpointWrite(
             documents=tuple(documents),
             merges=((self._make_redis_checkpoint_key_cached(run, namespace, identity), '{"has_writes":true}'),),
@@ -222,7 +234,7 @@ class FencedSaver(AsyncRedisSaver):
         )
         await self.store.run(runs.write_checkpoint(run, epoch, write))
 
-    async def prune_run(self, run: str, epoch: int) -> int:
+    async def prune_run(self, run: str, epoch: int, keep: int = KEPT) -> int:
         """Delete all but the newest checkpoints of a run; raises LeaseLost as ``aput`` does."""
         pointer = self._make_redis_checkpoint_latest_key(run, "")
-        return await self.store.run(runs.prune_checkpoints(run, epoch, pointer, keep=KEPT))
+        return await self.store.run(runs.prune_checkpoints(run, epoch, pointer, keep=keep))

@@ -7,6 +7,7 @@ section 3); a value that cannot come back as it was must fail where it is set.
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 from langgraph.checkpoint.redis.jsonplus_redis import JsonPlusRedisSerializer
@@ -14,6 +15,8 @@ from langgraph.types import Command, Interrupt, Send
 from pydantic import BaseModel
 
 from tasks.errors import SimrelayError
+
+_HALF_PAIR = re.compile("[\ud800-\udfff]")
 
 
 class LossyValue(SimrelayError):
@@ -28,7 +31,15 @@ def lossless(value: Any, where: str = "state") -> Any:
     LossyValue
         If it cannot come back as it was; the message says where it stands.
     """
-    if value is None or isinstance(value, bool | str) or type(value) is int:
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        if not value.isascii() and _HALF_PAIR.search(value):
+            raise LossyValue(f"{where} holds half a surrogate pair, which no text can hold")
+        return value
+    if type(value) is int:
+        if not -(2**63) <= value < 2**64:
+            raise LossyValue(f"{where} is {value}, which is beyond 64 bits")
         return value
     if type(value) is float:
         if not math.isfinite(value):

@@ -87,12 +87,13 @@ async def _serve(settings: Settings) -> None:
     await prove_workspace(store, settings)
     await ensure_index(store)
     holder = Holder(settings, store, orchestrator_id)
-    apart = Apart(min(os.cpu_count() or 1, _MOST_PROCESSES))
+    # At least two: one may read a document for minutes.
+    apart = Apart(max(2, min(os.cpu_count() or 1, _MOST_PROCESSES)))
     api = Api(
         settings=settings,
         store=store,
         view=holder.view,
-        intake=Intake(settings, store, apart),
+        intake=Intake(settings, store, apart, holder.model),
         token=secret(settings.home, API_TOKEN),
         stopping=stop,
     )

@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from orchestrator.asking import Gate, Options, Part, Question
 from orchestrator.recovery.record import KEPT_RECOVERIES, Recovery
+from tasks.dynamics import Cluster
 from tasks.jobspec import InputFile
 from tasks.quantum import Task
 from tasks.results import Artifact
@@ -77,6 +78,15 @@ class Usage(Part):
     #: in the currency of the prices in the settings; None: no prices are set
     cost: float | None = None
 
+    @property
+    def in_words(self) -> str:
+        """``3 calls, 1240 tokens, cost 0.0031``; empty if nothing was used."""
+        if not self.calls:
+            return ""
+        tokens = self.prompt_tokens + self.completion_tokens
+        cost = "" if self.cost is None else f", cost {self.cost:.4f}"
+        return f"{self.calls} call{'' if self.calls == 1 else 's'}, {tokens} tokens{cost}"
+
 
 class Event(Part):
     """What a run tells those who watch it; it gets its number and time where it is stored.
@@ -131,7 +141,7 @@ class Goal(Part):
     pressure_pascal: float | None = None
     engine: str = "auto"
     compare: bool = False
-    #: number of the step whose optimised geometry is used; None: the structure that the chemistry step made
+    #: number of the step whose optimised geometry is used, also in a box; None: that of the chemistry step
     geometry_step: int | None = None
     #: the whole level of theory as a paper writes it: ``B3LYP/def2-SVP//GFN2-xTB``
     protocol: str = ""
@@ -147,6 +157,8 @@ class Goal(Part):
     source: Source | None = None
     #: of a design step: the swarm that it runs
     swarm: SwarmSpec | None = None
+    #: of a simulation: what is taken out of its last frame, as a molecule for later steps
+    cluster: Cluster | None = None
     #: of a design step: how many of the best candidates later steps compute
     candidates: int = 1
     #: of a literature or web step: what is looked for; of a simulation beside others: its part of the request; of a
@@ -194,12 +206,16 @@ class Picture(Part):
 
 
 class Produced(Part):
-    """What one job left of one molecule, for the steps after it."""
+    """What a step left of one molecule, for the steps after it."""
 
     smiles: str
-    job_id: str
+    #: empty: no job was needed
+    job_id: str = ""
     level: str = ""
     artifacts: tuple[Artifact, ...] = ()
+    #: the structure that the step made of it, in the run's folder, and how; None: it made none
+    geometry: Artifact | None = None
+    geometry_level: str = ""
 
 
 class Finding(Part):
@@ -222,6 +238,10 @@ class Finding(Part):
     compute_seconds: float = 0.0
     #: how far it got, in a word or two: ``identified``, ``computed``, ``analysed``, ``found``
     stage: str = ""
+    #: what a language model says of it, checked against the rest; never a source of numbers itself; empty: none did
+    prose: str = ""
+    #: what that model proposes to do next, a line each; nothing was started
+    proposed: tuple[str, ...] = ()
 
 
 #: what recovery has to do with it: nothing yet, it is at it, or it has done what it could

@@ -18,9 +18,8 @@ from orchestrator.agents import AGENTS, Context
 from orchestrator.asking import Question
 from orchestrator.planning.asked import Asked, Planned
 from orchestrator.planning.cost import estimate
-from orchestrator.planning.decide import plan_request
 from orchestrator.problems import Problem, of_error
-from orchestrator.state import SUMMARY, Decision, Finding, Step
+from orchestrator.state import SUMMARY, Decision, Finding, Step, Usage
 from tasks.errors import InputError
 from tasks.settings import Settings
 from tasks.specs import dump_spec
@@ -76,6 +75,8 @@ class Taken(BaseModel):
         Estimated cost of the actions together; None: not known.
     turns, summary
         For the next turn: the history as one entry of the role ``summary``.
+    usage, model
+        What was used of a language model, and what it did or why it was no help, a line each; no line: none was asked.
     """
 
     decision: Decision
@@ -89,12 +90,15 @@ class Taken(BaseModel):
     error: str = ""
     turns: int
     summary: str
+    usage: Usage = Usage()
+    model: tuple[str, ...] = ()
 
 
-def take_turn(asked: Asked, history: Sequence[Turn], offered: frozenset[str], settings: Settings) -> Taken | Problem:
-    """Decide once, and let at most one agent begin its step; or say what is wrong with the request."""
+def take_turn(
+    planned: Planned, asked: Asked, history: Sequence[Turn], offered: frozenset[str], settings: Settings
+) -> Taken | Problem:
+    """Let at most one agent begin its step of what was planned; or say what is wrong with the request."""
     try:
-        planned = plan_request(asked)
         step = _step(planned, asked)
         _refuse_kept(planned)
     except InputError as error:
@@ -107,9 +111,7 @@ def take_turn(asked: Asked, history: Sequence[Turn], offered: frozenset[str], se
         turns=count_turns(history) + 1,
         summary="",
     )
-    if step is not None:
-        taken = _begin(taken, step, planned, asked, offered, settings)
-    return taken.model_copy(update={"summary": summarise(history, asked.text, outcome(taken))})
+    return taken if step is None else _begin(taken, step, planned, asked, offered, settings)
 
 
 def _begin(
@@ -220,15 +222,28 @@ def outcome(taken: Taken) -> str:
         return f"failed: {taken.error}"
     if taken.actions:
         return f"gave {len(taken.actions)} jobs to submit"
-    return taken.answer or (taken.finding.summary if taken.finding else "nothing was to be done")
+    found = taken.finding and (taken.finding.prose or taken.finding.summary)
+    return taken.answer or found or "nothing was to be done"
 
 
 def summarise(history: Sequence[Turn], request: str, outcome: str) -> str:
     """Give a history with its newest turn as text of bounded length, a line each; the oldest lines go first."""
+    return _bounded([*_lines(history), f"user: {request}", f"assistant: {outcome}"])
+
+
+def remembered(history: Sequence[Turn]) -> str:
+    """Give a history alone, bounded in the same way; empty if there is none."""
+    return _bounded(_lines(history))
+
+
+def _lines(history: Sequence[Turn]) -> list[str]:
     lines: list[str] = []
     for turn in history:
         lines += turn.text.splitlines() if turn.role == "summary" else [f"{turn.role}: {turn.text}"]
-    lines += [f"user: {request}", f"assistant: {outcome}"]
+    return lines
+
+
+def _bounded(lines: Sequence[str]) -> str:
     short = [_line(line) for line in lines if line != _LEFT_OUT]
     kept: list[str] = []
     room = SUMMARY_LENGTH - len(_LEFT_OUT)

@@ -110,10 +110,14 @@ def read_manifest(manifest: Manifest, workspace: Path) -> list[NewJob]:
     Raises
     ------
     Conflict
-        If the file is not the one that was frozen.
+        If the file is gone, or not the one that was frozen.
     """
     path = workspace / manifest.artifact.path
-    if hash_file(path) != manifest.artifact.sha256:
+    try:
+        found = hash_file(path)
+    except FileNotFoundError:
+        raise Conflict(f"{manifest.artifact.path} is gone since it was frozen; nothing of it is dispatched") from None
+    if found != manifest.artifact.sha256:
         raise Conflict(f"{manifest.artifact.path} was changed after it was frozen; nothing of it is dispatched")
     return [_job(row) for row in json.loads(path.read_text())]
 
@@ -173,7 +177,9 @@ def with_molecules(species: tuple[Species, ...], step: Step, known: tuple[Specie
 
 
 def _now(before: Species, known: Species) -> Species:
-    """Give a molecule as a step knows it; a structure that another step made meanwhile stays."""
+    """Give a molecule as a step knows it; what another step made of it meanwhile, or failed at, stays."""
+    if before.error and not known.error:
+        known = known.model_copy(update={"error": before.error})
     if known.geometry is None and before.geometry is not None:
         return known.model_copy(update={"geometry": before.geometry, "geometry_level": before.geometry_level})
     return known

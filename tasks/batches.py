@@ -192,7 +192,9 @@ def _submit(
 def memory_short(reply: Reply, what: str) -> Refused:
     """Give the error of a script that found Redis too full for something new."""
     used, limit = reply.details["used"] / 2**20, reply.details["limit"] / 2**20
-    return Refused(f"Redis uses {used:.0f} of {limit:.0f} MB: no new {what} until there is room again")
+    return Refused(
+        f"Redis uses {used:.0f} of {limit:.0f} MB: no new {what} until there is room again; give it more (maxmemory)"
+    )
 
 
 def admission(settings: Settings) -> tuple[int, int]:

@@ -29,11 +29,19 @@ Kelvin = Annotated[float, BeforeValidator(units.kelvin)]
 
 
 class Cation(Frozen):
-    """A kind of cation and how many of it there are."""
+    """A kind of cation and how many of it there are.
+
+    Attributes
+    ----------
+    geometry
+        Name of an XYZ file in ``inputs``: the structure with which it is put into the box, its atoms in the order of
+        the canonical SMILES, the hydrogens after them. None: one is made from the SMILES.
+    """
 
     smiles: str = Field(min_length=1, max_length=2000)
     count: int = Field(ge=1, le=5000)
     name: str = Field(default="", max_length=120)
+    geometry: str | None = None
 
 
 class Solution(Frozen):
@@ -99,6 +107,28 @@ class OwnFiles(Frozen):
         return self
 
 
+class Cluster(Frozen):
+    """One cation with the counter-ions and waters nearest to it, to be taken out of the last frame of a trajectory.
+
+    Attributes
+    ----------
+    cation, counter_ion
+        Their names in the box.
+    """
+
+    cation: str = Field(min_length=1, max_length=120)
+    counter_ion: CounterIon = "hydroxide"
+    counter_ions: int = Field(default=1, ge=0, le=10)
+    waters: int = Field(default=0, ge=0, le=50)
+
+    @model_validator(mode="after")
+    def _neighbours(self) -> Self:
+        if not self.counter_ions and not self.waters:
+            remedy = "Give counter_ions, waters, or both."
+            raise InputError("analysis.cluster", self.cation, "is to be taken without any neighbour", remedy)
+        return self
+
+
 class Analysis(Frozen):
     """What is read from the trajectory of the production stage.
 
@@ -111,11 +141,14 @@ class Analysis(Frozen):
         From and to which time lag the line is fitted; None: from a tenth to half of a block.
     blocks
         Into how many parts the trajectory is cut for the errors, each the standard error of the parts' mean.
+    cluster
+        What is taken out of the last frame as a structure of its own; None: nothing.
     """
 
     species: tuple[str, ...] = ()
     fit_window_ps: tuple[Picoseconds, Picoseconds] | None = None
     blocks: int = Field(default=5, ge=3, le=100)
+    cluster: Cluster | None = None
 
 
 class DynamicsSpec(Job):
@@ -177,6 +210,8 @@ class DynamicsSpec(Job):
             raise InputError("system", None if self.system is None else "…", problem, remedy)
         if self.files:
             self._check_files(self.files)
+        self._check_geometries()
+        self._check_cluster()
         self._check_times()
         self._check_window()
         edge = self.system.edge_nm if self.system else None
@@ -190,6 +225,25 @@ class DynamicsSpec(Job):
                 known = ", ".join(sorted(self.inputs)) or "none"
                 remedy = f"Name it in inputs, by its path in the workspace and its SHA-256 (inputs: {known})."
                 raise InputError(f"files.{field}", name, "is not among the inputs", remedy)
+
+    def _check_geometries(self) -> None:
+        for number, cation in enumerate(self.system.cations if self.system else ()):
+            if cation.geometry is not None and cation.geometry not in self.inputs:
+                remedy = "Name the XYZ file in inputs, by its path in the workspace and its SHA-256."
+                field = f"system.cations.{number}.geometry"
+                raise InputError(field, cation.geometry, "is not among the inputs", remedy)
+
+    def _check_cluster(self) -> None:
+        cluster = self.analysis.cluster
+        if cluster is None:
+            return
+        known = [one.name or one.smiles for one in self.system.cations] if self.system else []
+        if cluster.cation not in known:
+            remedy = f"Possible are {', '.join(known) or 'cations of a system, not of files of your own'}."
+            raise InputError("analysis.cluster.cation", cluster.cation, "is no cation of the box", remedy)
+        if self.system and cluster.counter_ions and cluster.counter_ion != self.system.counter_ion:
+            remedy = f"Possible is {self.system.counter_ion}."
+            raise InputError("analysis.cluster.counter_ion", cluster.counter_ion, "is not in the box", remedy)
 
     def _check_times(self) -> None:
         steps = self.frame_spacing_ps * 1000 / self.time_step_fs

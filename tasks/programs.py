@@ -20,6 +20,7 @@ Example
 
 from __future__ import annotations
 
+import contextlib
 import re
 import tomllib
 from collections.abc import Mapping
@@ -324,6 +325,9 @@ def check_value(field: str, value: str | int | float | bool, parameter: Paramete
 
 def _number(field: str, value: str | int | float | bool, parameter: Parameter, remedy: str) -> int | float:
     whole = parameter.type == "integer"
+    if isinstance(value, str):  # as the cells of a table have it
+        with contextlib.suppress(ValueError):
+            value = float(value) if not value.strip().lstrip("+-").isdigit() else int(value)
     if isinstance(value, bool | str) or not abs(value) < _LARGEST_NUMBER or (whole and value != int(value)):
         raise InputError(field, value, "is not a whole number" if whole else "is not a number", remedy)
     low, high = parameter.minimum, parameter.maximum

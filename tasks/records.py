@@ -193,6 +193,10 @@ class RunRecord(Record):
     )
     #: the ended run whose last checkpoint this one began from; empty: it began anew
     retry_of: str = ""
+    #: what it has used of a language model; what was under way when its orchestrator died counts as asked for
+    model_calls: int = 0
+    model_prompt_tokens: int = 0
+    model_completion_tokens: int = 0
     created: Moment = Field(default=None, alias="created_ms")
     changed: Moment = Field(default=None, alias="changed_ms")
     ended: Moment = Field(default=None, alias="ended_ms")

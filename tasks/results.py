@@ -111,6 +111,25 @@ class Diffusion(Value):
     blocks: int
 
 
+class ClusterMember(Value):
+    """A molecule of a cluster."""
+
+    species: str
+    #: which of its species in the box, counted from 1
+    number: int
+    atoms: int
+    #: between its heavy atom and the cation's that are nearest to each other; 0 of the cation itself
+    distance_angstrom: float
+
+
+class TakenCluster(Value):
+    """Molecules taken out of a frame of a trajectory; their structure is the artifact ``cluster``, in this order."""
+
+    members: tuple[ClusterMember, ...]
+    charge: int
+    time_ps: float
+
+
 class DynamicsResult(Value):
     """What a molecular dynamics simulation gives; None: it was not measured."""
 
@@ -132,6 +151,8 @@ class DynamicsResult(Value):
     #: force fields and treatment of forces, as a paper would write it
     level: str = ""
     #: what these numbers do not mean
+    #: what was taken out of the last frame, if the spec asks for something
+    cluster: TakenCluster | None = None
     caveats: tuple[str, ...] = ()
 
 

@@ -119,6 +119,33 @@ def renew(run: str, epoch: int, settings: Settings) -> Call[bool]:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Spent:
+    """What a run has used of a language model."""
+
+    calls: int
+    prompt_tokens: int
+    completion_tokens: int
+
+
+def spend(run: str, epoch: int, *, calls: int = 0, prompt_tokens: int = 0, completion_tokens: int = 0) -> Call[Spent]:
+    """Add to what a run has used of a language model, and give it all; what was booked too high is taken back.
+
+    Raises
+    ------
+    LeaseLost
+        If the run is no longer held under this epoch; nothing was booked.
+    """
+
+    def read(reply: Reply) -> Spent:
+        if reply.answer == "fenced":
+            raise _fenced(run)
+        found = reply.details
+        return Spent(calls=found["calls"], prompt_tokens=found["prompt"], completion_tokens=found["completion"])
+
+    return call("run_spend", run, epoch, calls, prompt_tokens, completion_tokens, read=read)
+
+
+@dataclass(frozen=True, kw_only=True)
 class News:
     """What there is for a run: the first entries of its inbox, and which of its batches are complete."""
 

@@ -11,7 +11,7 @@ import redis
 import redis.asyncio
 from redis.asyncio.retry import Retry as AsyncRetry
 from redis.backoff import ExponentialBackoff, NoBackoff
-from redis.exceptions import NoScriptError, OutOfMemoryError
+from redis.exceptions import BusyLoadingError, NoScriptError, OutOfMemoryError, ReadOnlyError
 from redis.retry import Retry
 
 from tasks.errors import Refused, Unreachable
@@ -20,6 +20,8 @@ from tasks.settings import Settings
 
 T = TypeVar("T")
 Publish = Callable[[tuple[Offered, ...]], None]
+#: how Redis begins to say that it takes no writes: its disk is full, it lacks replicas, it is a replica itself
+_TAKES_NOTHING = ("MISCONF", "NOREPLICAS", "READONLY", "MASTERDOWN", "CLUSTERDOWN")
 
 
 def connect(settings: Settings) -> redis.Redis:
@@ -65,7 +67,8 @@ class Store:
         Raises
         ------
         Unreachable
-            If Redis does not answer; whether the script ran is then unknown, and every script may be repeated.
+            If Redis does not answer, or takes nothing now; whether the script ran is then unknown, and every script may
+            be repeated.
         Refused
             If Redis has no memory left and the script would bring something new; nothing was changed.
         """
@@ -81,11 +84,22 @@ class Store:
                 raw = self.client.evalsha(what.script.sha, 1, *keys_and_arguments)
             except NoScriptError:
                 raw = self.client.eval(what.script.text, 1, *keys_and_arguments)
-        except (redis.ConnectionError, redis.TimeoutError, redis.exceptions.BusyLoadingError) as error:
-            raise Unreachable(f"Redis does not answer ({type(error).__name__})") from error
-        except OutOfMemoryError as error:
-            raise Refused("Redis has no memory left: nothing new until there is room again") from error
+        except redis.RedisError as error:
+            if known := _known(error):
+                raise known from error
+            raise
         return read_reply(cast(str, raw))
+
+
+def _known(error: redis.RedisError) -> Unreachable | Refused | None:
+    """Give the error of ours for Redis that is away, full, or takes nothing; None: a mistake of ours."""
+    if isinstance(error, OutOfMemoryError):
+        return Refused("Redis has no memory left: nothing new until there is room again")
+    if isinstance(error, redis.ConnectionError | redis.TimeoutError | BusyLoadingError):
+        return Unreachable(f"Redis does not answer ({type(error).__name__})")
+    if isinstance(error, ReadOnlyError) or str(error).startswith(_TAKES_NOTHING):
+        return Unreachable(f"Redis takes nothing now: {error}")
+    return None
 
 
 class AsyncStore:
@@ -107,10 +121,10 @@ class AsyncStore:
                 raw = await self.client.evalsha(what.script.sha, 1, *keys_and_arguments)
             except NoScriptError:
                 raw = await self.client.eval(what.script.text, 1, *keys_and_arguments)
-        except (redis.ConnectionError, redis.TimeoutError, redis.exceptions.BusyLoadingError) as error:
-            raise Unreachable(f"Redis does not answer ({type(error).__name__})") from error
-        except OutOfMemoryError as error:
-            raise Refused("Redis has no memory left: nothing new until there is room again") from error
+        except redis.RedisError as error:
+            if known := _known(error):
+                raise known from error
+            raise
         reply = read_reply(raw)
         if reply.offers and self.publish:
             await asyncio.to_thread(self.publish, reply.offers)

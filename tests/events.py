@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tasks.events import EventRecord
+from tests.model.reading import texts_of
 
 
 def check_order(told: tuple[EventRecord, ...], *, ended: bool = True) -> None:
@@ -18,6 +19,10 @@ def check_order(told: tuple[EventRecord, ...], *, ended: bool = True) -> None:
             assert planned
             assert data["step"] not in under_way, f"step {data['step']} started twice"
             under_way.add(data["step"])
+        elif event.kind == "text_delta":
+            assert data["of"] != "step" or data["step"] in under_way
+        elif event.kind == "action" and data.get("proposed"):
+            assert data["step"] in under_way
         elif event.kind == "action":
             assert data["step"] in under_way
             assert data["batch"] not in batches, f"{data['batch']} was told twice"
@@ -31,9 +36,11 @@ def check_order(told: tuple[EventRecord, ...], *, ended: bool = True) -> None:
             assert data["job"] in seen_jobs
         elif event.kind == "agent_end":
             under_way.remove(data["step"])
+    texts = texts_of(event.data for event in told if event.kind == "text_delta")
     kinds = [event.kind for event in told]
     assert kinds.count("done") == int(ended)
     if ended:
         assert kinds[-1] == "done"
         if told[-1].data["state"] == "SUCCEEDED":
             assert not under_way
+            assert told[-1].data["answer"] in texts.values()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
-from orchestrator.state import Finding, Goal, Plan, Species, Step
+from orchestrator.state import Finding, Goal, Plan, Species, Step, Usage
 from tasks.results import AnyResult, Artifact, Failure
 from tasks.settings import Settings
 from tasks.specs import AnySpec
@@ -70,6 +70,8 @@ class Context:
     prose: str = ""
     #: of the summary: what became of that; empty: no language model was asked
     prose_note: str = ""
+    #: of the summary: what the run has used of a language model
+    usage: Usage = field(default_factory=Usage)
 
 
 @dataclass(frozen=True, kw_only=True)

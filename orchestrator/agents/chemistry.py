@@ -11,7 +11,7 @@ from orchestrator.agents.chemistry_table import Row, table_of
 from orchestrator.agents.text import counted, signed, slugs
 from orchestrator.chemistry.geometry import embed
 from orchestrator.chemistry.molecules import DEFAULT_MAX_ATOMS, Identity, identify
-from orchestrator.state import Column, Finding, Quantity, Species, Step, Table
+from orchestrator.state import Column, Finding, Produced, Quantity, Species, Step, Table
 from tasks.errors import InputError
 from tasks.results import Artifact
 from tasks.workspace import write_artifact
@@ -77,6 +77,11 @@ class ChemistryAgent(Agent):
             summary=" ".join((_summary(done, wants_structure), *(f"{text}." for text in more.sentences[:_SENTENCES]))),
             table=_with_identity(more.rows, done) if more.rows else _table(done),
             artifacts=tuple(artifacts),
+            produced=tuple(
+                Produced(smiles=one.smiles, geometry=one.geometry, geometry_level=one.geometry_level)
+                for one, _ in done
+                if wants_structure
+            ),
             notes=(*notes, *more.notes),
             pictures=tuple(more.pictures),
             stage="identified",

@@ -52,7 +52,7 @@ class LiteratureAgent(Agent):
 def _finding(step: Step, answer: Answer) -> Finding:
     rows = tuple(
         (str(one.number), one.reference, str(one.page), str(one.chunk), one.document.doi or "—")
-        for one in answer.sources
+        for one in answer.sources or answer.nearest
     )
     notes = [*answer.notes, f"Searched by {answer.method} for: {answer.question}"]
     if answer.found:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -12,10 +12,11 @@ from orchestrator.agents.qm_table import charge_note, frequency_notes, quantitie
 from orchestrator.agents.text import counted, listed, slugs
 from orchestrator.chemistry.complete import complete_spec
 from orchestrator.chemistry.geometry import broken_bonds
-from orchestrator.planning.specs import spec_for
+from orchestrator.handover import structure_for
+from orchestrator.planning.specs import key_of, spec_for
 from orchestrator.state import Finding, Produced, Species, Step
 from tasks.errors import InputError
-from tasks.results import Artifact, QuantumResult
+from tasks.results import QuantumResult
 from tasks.specs import QuantumSpec
 from tasks.workspace import intact, write_artifact
 
@@ -31,7 +32,7 @@ class QuantumAgent(Agent):
         "single points, optimisations and frequencies by DFT, Hartree-Fock and GFN-xTB, in gas phase or a solvent",
         "HOMO, LUMO and gap, energies, dipole moments, Mulliken charges",
         "zero-point energies, enthalpies, entropies and Gibbs energies",
-        "comparisons of molecules, all computed side by side",
+        "comparisons of molecules or of levels of theory, all computed side by side",
     )
     tools: ClassVar[tuple[str, ...]] = ("ORCA", "PySCF", "xtb")
 
@@ -44,7 +45,7 @@ class QuantumAgent(Agent):
             if one.error:
                 continue
             try:
-                xyz = _geometry(one, context.workspace)
+                xyz = read_structure(structure_for(one, step, context.findings), context.workspace)
                 spec = spec_for(one, step.goal, xyz)
                 # Its size was checked when the request was read.
                 specs.append(complete_spec(spec, context.offered, max_atoms=max(one.atoms, 1)))
@@ -58,32 +59,33 @@ class QuantumAgent(Agent):
 
     def interpret(self, step: Step, context: Context, results: Sequence[JobResult]) -> Work:
         """Turn results into a table; what failed is said and left out of later steps, the rest goes on."""
-        by_smiles = {r.spec.molecule.smiles: r for r in results if isinstance(r.spec, QuantumSpec)}
+        jobs = {(m := r.spec.molecule).smiles or m.name: r for r in results if isinstance(r.spec, QuantumSpec)}
         species: list[Species] = []
         done: list[tuple[Species, QuantumResult]] = []
-        files: list[Artifact] = []
+        structures: dict[str, Species] = {}
         notes: list[str] = []
         for one, slug in zip(context.species, slugs(context.species), strict=True):
-            job = by_smiles.get(one.smiles)
+            job = jobs.get(key_of(one))
             if one.error or job is None:
                 # What earlier steps have left out they have said themselves.
                 mine = one.error.removeprefix(f"step {step.number}: ")
                 notes += [f"{one.name} failed: {mine}"] if mine != one.error else []
-                species.append(one if one.error else one.model_copy(update={"error": "was not computed"}))
+                species.append(
+                    one if one.error else one.model_copy(update={"error": f"step {step.number}: was not computed"})
+                )
             elif job.state != "SUCCEEDED" or not isinstance(job.result, QuantumResult):
                 reason = job.reason
                 notes.append(f"{one.name} failed: {reason}")
                 species.append(one.model_copy(update={"error": f"step {step.number}: {reason}"}))
             else:
                 if job.result.xyz and isinstance(job.spec, QuantumSpec) and job.spec.task.startswith("optimisation"):
-                    one, file = _optimised(one, slug, step, job.result, context)
-                    files.append(file)
+                    one = structures[key_of(one)] = _optimised(one, slug, step, job.result, context)
                     notes += _integrity(one, job.result)
                 done.append((one, job.result))
                 species.append(one)
         if not done:
             return Work(error="; ".join(notes) or "no job gave a result", species=tuple(species))
-        finding = self._finding(step, done, results, files, notes)
+        finding = self._finding(step, done, results, structures, notes)
         return Work(finding=finding, species=tuple(species))
 
     def _finding(
@@ -91,7 +93,7 @@ class QuantumAgent(Agent):
         step: Step,
         done: Sequence[tuple[Species, QuantumResult]],
         results: Sequence[JobResult],
-        files: Sequence[Artifact],
+        structures: Mapping[str, Species],
         notes: Sequence[str],
     ) -> Finding:
         failed = [note for note in notes if " failed: " in note]
@@ -122,16 +124,19 @@ class QuantumAgent(Agent):
             stage="computed",
             summary=" ".join(sentences),
             table=table(done, step.goal),
-            artifacts=(*files, *(a for r in results for a in r.artifacts)),
+            artifacts=(
+                *(one.geometry for one in structures.values() if one.geometry),
+                *(a for r in results for a in r.artifacts),
+            ),
             notes=tuple(more),
             values=values,
-            produced=tuple(p for r in results if (p := _produced(r))),
+            produced=tuple(p for r in results if (p := _produced(r, structures, [one for one, _ in done]))),
             level=_level(step, done),
             compute_seconds=round(sum(r.compute_seconds for r in results), 3),
         )
 
 
-def _geometry(species: Species, workspace: Path) -> str | None:
+def read_structure(species: Species, workspace: Path) -> str | None:
     """Read a molecule's structure from the workspace; None: it has none yet.
 
     Raises
@@ -150,24 +155,24 @@ def _geometry(species: Species, workspace: Path) -> str | None:
     return path.read_text(encoding="utf-8")
 
 
-def _produced(job: JobResult) -> Produced | None:
+def _produced(job: JobResult, structures: Mapping[str, Species], all_of_them: Sequence[Species]) -> Produced | None:
     """Say what a job left of its molecule, for later steps; None: it did not succeed."""
     if job.state != "SUCCEEDED" or not isinstance(job.spec, QuantumSpec):
         return None
     level = job.result.level if isinstance(job.result, QuantumResult) else ""
-    smiles = job.spec.molecule.smiles or ""
-    return Produced(smiles=smiles, job_id=job.job_id, level=level, artifacts=job.artifacts)
+    key = job.spec.molecule.smiles or job.spec.molecule.name
+    smiles = next((one.smiles for one in all_of_them if key_of(one) == key), key)
+    made = {"geometry": one.geometry, "geometry_level": one.geometry_level} if (one := structures.get(key)) else {}
+    return Produced.model_validate(
+        {"smiles": smiles, "job_id": job.job_id, "level": level, "artifacts": job.artifacts, **made}
+    )
 
 
-def _optimised(
-    species: Species, slug: str, step: Step, result: QuantumResult, context: Context
-) -> tuple[Species, Artifact]:
+def _optimised(species: Species, slug: str, step: Step, result: QuantumResult, context: Context) -> Species:
     """Put a molecule on its optimised geometry, as a file of the run."""
     path = context.folder / "structures" / f"{slug}-step{step.number}.xyz"
     artifact = write_artifact(path, (result.xyz or "").encode(), context.workspace, "geometry")
-    return species.model_copy(
-        update={"geometry": artifact, "geometry_level": result.level or step.goal.method}
-    ), artifact
+    return species.model_copy(update={"geometry": artifact, "geometry_level": result.level or step.goal.method})
 
 
 def _integrity(species: Species, result: QuantumResult) -> list[str]:

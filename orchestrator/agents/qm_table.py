@@ -36,7 +36,8 @@ PROPERTIES = (
     _Property("entropy", "entropy_hartree_per_kelvin", "Entropy", "J/(mol K)", 2, 1000 * _KJ_PER_MOL),
     _Property("gibbs", "gibbs_energy_hartree", "Gibbs energy", "Eh", 6),
 )
-_ORBITALS = {"homo", "lumo", "gap"}
+#: these always stand together
+ORBITALS = {"homo", "lumo", "gap"}
 
 
 def number(value: float, decimals: int) -> str:
@@ -75,7 +76,7 @@ def quantities(done: Done) -> tuple[Quantity, ...]:
 
 def table(done: Done, goal: Goal) -> Table:
     """Give the results as a table: the energy, what was asked for, and of orbitals always both and the gap."""
-    wanted = {"energy", *goal.properties} | (_ORBITALS if _ORBITALS & set(goal.properties) else set())
+    wanted = {"energy", *goal.properties} | (ORBITALS if ORBITALS & set(goal.properties) else set())
     shown = [p for p in PROPERTIES if p.name in wanted and any(_value(result, p) is not None for _, result in done)]
     columns = [Column(title="Molecule"), *(Column(title=p.title, unit=p.unit) for p in shown)]
     if "frequencies" in goal.properties:

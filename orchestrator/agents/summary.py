@@ -7,14 +7,12 @@ from pathlib import PurePath
 from typing import ClassVar
 
 from orchestrator.agents.base import Agent, Context, JobResult, Work
+from orchestrator.agents.side_by_side import at_levels, differences, side_by_side
 from orchestrator.figures import MAX_COLUMNS, Levels, level_diagram
-from orchestrator.report import QUOTING, report_markdown, table_text
-from orchestrator.state import SUMMARY, Finding, Plan, Step, StepStatus
+from orchestrator.report import QUOTING, WORDED, report_markdown, table_text
+from orchestrator.state import SUMMARY, Finding, Plan, Species, Step, StepStatus
 from tasks.results import Artifact
 from tasks.workspace import write_artifact
-
-#: said wherever a model's sentences are shown
-_WORDED = "(Worded by a language model; every number in it stands in the findings.)"
 
 
 class SummaryAgent(Agent):
@@ -35,6 +33,8 @@ class SummaryAgent(Agent):
         drawn = [*((str(PurePath(p.file.path).relative_to(base)), p.caption) for p in pictures), *drawn]
         plan = _as_done(context.plan, step)
         sentences = context.prose or answer_text(context.findings, plan)
+        levels = side_by_side(context.findings, plan)
+        worded = bool(context.prose) or any(one.prose for one in answering(context.findings, plan))
         report = report_markdown(
             request=context.request,
             run_id=context.run_id,
@@ -43,7 +43,10 @@ class SummaryAgent(Agent):
             findings=context.findings,
             figures=drawn,
             files=figures,
-            answer=f"{sentences}\n\n{_WORDED}" if context.prose else sentences,
+            # What a model wrote and was refused stands nowhere in a report.
+            model=tuple(filter(None, (context.usage.in_words, context.prose_note.partition(" that is refused:")[0]))),
+            answer=f"{sentences}\n\n{WORDED}" if worded else sentences,
+            side_by_side=levels,
         )
         path = context.folder / "report.md"
         written = write_artifact(path, report.encode(), context.workspace, "report")
@@ -52,15 +55,16 @@ class SummaryAgent(Agent):
         main = _main(context.findings, tabled=True)
         # What other findings cite stands in their own tables.
         cited = [f for f in context.findings if f.agent in QUOTING and f is not main]
-        for table in (finding.table for finding in (*cited, main)):
+        last = levels if levels and main.agent == "qm_agent" else main.table
+        for table in (*(finding.table for finding in cited), last):
             answer += ["", table_text(table)] if table and table.rows else []
         level = next((f.level for f in reversed(context.findings) if f.level), "")
         protocol = step.goal.protocol
         if protocol and any(f.deviates for f in context.findings):
             answer += ["", f"Level: {level}; asked for was {protocol}"]
-        elif protocol:
+        elif protocol and not levels:
             answer += ["", f"Level: {protocol} ({level})" if level else f"Level: {protocol}"]
-        answer += ["", _WORDED] if context.prose else []
+        answer += ["", WORDED] if worded else []
         answer += ["", *(f"{a.role.capitalize()}: {a.path}" for a in (written, *figures))]
         finding = Finding(
             step=step.number,
@@ -69,6 +73,7 @@ class SummaryAgent(Agent):
             summary="\n".join(answer),
             artifacts=(written, *figures),
             notes=(context.prose_note,) if context.prose_note else (),
+            prose=context.prose,
         )
         return Work(finding=finding)
 
@@ -83,27 +88,35 @@ class SummaryAgent(Agent):
         if not with_orbitals or (context.plan.steps and not asked & {"homo", "lumo", "gap"}):
             return [], []
         finding = with_orbitals[-1]
-        values = {(v.species, v.name): v.value for v in finding.values}
-        levels = [
-            Levels(
-                name=one.name,
-                formula=one.formula,
-                homo_ev=values.get((one.name, "homo")),
-                lumo_ev=values.get((one.name, "lumo")),
-            )
-            for one in context.species
-        ]
-        levels = [one for one in levels if one.homo_ev is not None or one.lumo_ev is not None]
+        several = [(level, f) for level, f, _ in at_levels(context.findings, context.plan) if f in with_orbitals]
+        drawn = several if len(several) > 1 else [("", finding)]
+        levels = [one for level, f in drawn for one in _levels(context.species, f, level)]
         goal = next((s.goal for s in context.plan.steps if s.number == finding.step), None)
         protocol = goal.protocol if goal and goal.protocol and not finding.deviates else finding.level
         phase = f"in implicit {goal.solvent}" if goal and goal.solvent else "in the gas phase"
         left_out = len(levels) - MAX_COLUMNS
         more = f" The first {MAX_COLUMNS} of {len(levels)} molecules." if left_out > 0 else ""
         text = protocol.replace(f" in {goal.solvent}", "") if goal and goal.solvent else protocol
-        caption = f"HOMO and LUMO energies, {text}, {phase}; vertical orbital energies, one conformer each.{more}"
+        where = "each at the level named below it" if len(several) > 1 else f"{text}, {phase}"
+        caption = f"HOMO and LUMO energies, {where}; vertical orbital energies, one conformer each.{more}"
         path = context.folder / "figures" / "levels.png"
         artifact = write_artifact(path, level_diagram(levels, caption), context.workspace, "figure")
         return [artifact], [("figures/levels.png", caption)]
+
+
+def _levels(species: Sequence[Species], finding: Finding, level: str) -> list[Levels]:
+    """Give the frontier orbitals of a finding, for the diagram; a level is named where there are several."""
+    values = {(v.species, v.name): v.value for v in finding.values}
+    made = [
+        Levels(
+            name=f"{one.name}, {level}" if level else one.name,
+            formula=one.formula,
+            homo_ev=values.get((one.name, "homo")),
+            lumo_ev=values.get((one.name, "lumo")),
+        )
+        for one in species
+    ]
+    return [one for one in made if one.homo_ev is not None or one.lumo_ev is not None]
 
 
 def answer_text(findings: Sequence[Finding], plan: Plan | None = None) -> str:
@@ -111,14 +124,21 @@ def answer_text(findings: Sequence[Finding], plan: Plan | None = None) -> str:
 
     A plan of several parts says what came out at the end of each. A design also says what its swarm found, and what
     the last quantum step made of it. What was read
-    elsewhere stands before what was computed.
+    elsewhere stands before what was computed. Where a language model has worded a finding, in its words.
     """
+    said = [finding.prose or finding.summary for finding in answering(findings, plan)]
+    return " ".join([*said, *differences(findings, plan or Plan())])
+
+
+def answering(findings: Sequence[Finding], plan: Plan | None = None) -> list[Finding]:
+    """Give the findings that the answer is made of, in its order."""
     said = _ends(findings, plan or Plan()) or [_main(findings)]
     if designs := [f for f in findings if f.agent == "hem_agent"]:
         quantum = [f for f in findings if f.agent == "qm_agent"]
         said = [*designs, *quantum[-1:], *(f for f in said if f.agent not in ("hem_agent", "qm_agent"))]
-    said = [*(f for f in findings if f.agent in QUOTING and f not in said), *said]
-    return " ".join(finding.summary for finding in said)
+    # A simulation that later steps take their molecules from has an answer of its own.
+    said = [*(f for f in findings if f.agent == "md_agent" and f.stage == "simulated" and f not in said), *said]
+    return [*(f for f in findings if f.agent in QUOTING and f not in said), *said]
 
 
 def _main(findings: Sequence[Finding], *, tabled: bool = False) -> Finding:
@@ -136,7 +156,7 @@ def _ends(findings: Sequence[Finding], plan: Plan) -> list[Finding]:
     found = {finding.step for finding in findings}
     rests_on = {n for s in plan.steps if s.agent != SUMMARY and s.number in found for n in s.depends_on}
     ends = {s.number for s in plan.steps if s.agent != SUMMARY and s.number in found and s.number not in rests_on}
-    last = [finding for finding in findings if finding.step in ends]
+    last = sorted((finding for finding in findings if finding.step in ends), key=lambda one: one.step)
     return last if len(ends) > 1 else []
 
 

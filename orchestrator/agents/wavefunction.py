@@ -9,6 +9,7 @@ from typing import ClassVar
 from orchestrator.agents.base import Agent, Context, JobResult, Work
 from orchestrator.agents.qm_table import number
 from orchestrator.agents.text import listed, slugs
+from orchestrator.handover import needed_by
 from orchestrator.inputs import complete_analysis, input_file
 from orchestrator.panels import orbital_panel
 from orchestrator.state import Column, Finding, Picture, Source, Species, Step, Table
@@ -61,7 +62,7 @@ class WavefunctionAgent(Agent):
             if one.error:
                 continue
             try:
-                specs.append(self._spec(step, _source_of(one, context), context))
+                specs.append(self._spec(step, _source_of(one, step, context), context))
             except InputError as error:
                 species[-1] = one.model_copy(update={"error": f"step {step.number}: {error}"})
         if not specs:
@@ -105,7 +106,7 @@ class WavefunctionAgent(Agent):
         changed = tuple(species.values())
         if not done:
             return Work(error="; ".join(notes) or "no job gave a result", species=changed)
-        pictures = [picture for one in done if (picture := _picture(one, context))]
+        pictures = [picture for one in done if (picture := _picture(one, step, context))]
         # Of an earlier job nothing else in the report says at what level its orbitals are.
         level = f", {source.level}" if (source := step.goal.source) and source.level else ""
         sentences = [f"Analysed the orbitals of {listed([one.name for one in done])}{level}."]
@@ -137,21 +138,22 @@ def _sources(step: Step, context: Context) -> list[Source]:
     for one in context.species:
         if not one.error:
             try:
-                found.append(_source_of(one, context))
+                found.append(_source_of(one, step, context))
             except InputError:
                 continue
     return found
 
 
-def _source_of(species: Species, context: Context) -> Source:
-    """Find the orbitals that the newest step left of a molecule.
+def _source_of(species: Species, step: Step, context: Context) -> Source:
+    """Find the orbitals that the newest of the steps before left of a molecule.
 
     Raises
     ------
     InputError
         If none did.
     """
-    for finding in reversed(context.findings):
+    needed = needed_by(step, context.plan)
+    for finding in reversed([one for one in context.findings if one.step in needed]):
         for produced in finding.produced:
             for role in SOURCE_ROLES:
                 artifact = next((a for a in produced.artifacts if a.role == role), None)
@@ -167,7 +169,7 @@ def _source_of(species: Species, context: Context) -> Source:
     raise InputError("orbitals", species.name, "was left by none of the steps before", remedy)
 
 
-def _picture(one: _Done, context: Context) -> Picture | None:
+def _picture(one: _Done, step: Step, context: Context) -> Picture | None:
     """Put the pictures of one job side by side into the run's folder."""
     drawn = [artifact for artifact in one.job.artifacts if artifact.role.startswith("picture.")]
     whole = [artifact for artifact in drawn if intact(artifact, context.workspace)]
@@ -176,7 +178,7 @@ def _picture(one: _Done, context: Context) -> Picture | None:
     images = [((context.workspace / a.path).read_bytes(), _title(one.result, a)) for a in whole]
     spec = one.job.spec
     isovalue = spec.isovalue if isinstance(spec, WavefunctionSpec) else 0.0
-    path = context.folder / "figures" / f"orbitals-{one.slug}.png"
+    path = context.folder / "figures" / f"orbitals-{one.slug}-step{step.number}.png"
     artifact = write_artifact(path, orbital_panel(images), context.workspace, "figure")
     level = f", {one.level}" if one.level else ""
     caption = (

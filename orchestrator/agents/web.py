@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, ClassVar
@@ -22,6 +24,8 @@ _MOST_RESULTS = 5
 #: the longest query that Tavily takes
 _LONGEST_QUERY = 400
 _LONGEST_SNIPPET = 400
+#: a hundred times what five results with snippets are
+_LONGEST_ANSWER_BYTES = 2_000_000
 _LONGEST_TITLE = 160
 #: what is not shown in print, and could hide text or steer a terminal
 _HIDDEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]+")
@@ -70,7 +74,7 @@ class WebAgent(Agent):
             return Work(
                 error=_failed(f"cannot be reached at {urlsplit(settings.tavily_url).netloc} ({type(error).__name__})")
             )
-        except ValueError:
+        except (ValueError, RecursionError):
             return Work(error=_failed("answered with what is no list of results"))
         return Work(finding=self._finding(step, query, answer, datetime.now(UTC)))
 
@@ -104,23 +108,39 @@ class WebAgent(Agent):
 
 def _search(query: str, settings: Settings) -> list[WebResult]:
     """Ask Tavily; raises HTTPError where it fails, and ValueError where its answer is none."""
-    response = httpx.post(
+    begun = time.monotonic()
+    content = b""
+    with httpx.stream(
+        "POST",
         f"{settings.tavily_url.rstrip('/')}/search",
         json={"query": query, "max_results": _MOST_RESULTS, "search_depth": "basic", "include_answer": False},
         headers={"Authorization": f"Bearer {settings.tavily_key.get_secret_value()}"},
         timeout=TIMEOUT_SECONDS,
         trust_env=urlsplit(settings.tavily_url).hostname not in ("127.0.0.1", "localhost", "::1"),
-    )
-    response.raise_for_status()
-    body: Any = response.json()
+    ) as response:
+        response.raise_for_status()
+        for part in response.iter_bytes():
+            content += part
+            # The client's time-out begins anew with every byte.
+            if time.monotonic() - begun > TIMEOUT_SECONDS:
+                raise httpx.ReadTimeout("the answer came too slowly")
+            if len(content) > _LONGEST_ANSWER_BYTES:
+                raise ValueError("too long an answer")
+    body: Any = json.loads(content)
     rows = body.get("results") if isinstance(body, dict) else None
     if not isinstance(rows, list):
         raise ValueError("no results")
-    try:
-        found = [WebResult.model_validate(row) for row in rows[:_MOST_RESULTS]]
-    except ValidationError as error:
-        raise ValueError("malformed results") from error
+    found = [one for row in rows[:_MOST_RESULTS] if (one := _result(row))]
+    if rows and not found:
+        raise ValueError("malformed results")
     return [one for one in found if _is_address(one.url)]
+
+
+def _result(row: object) -> WebResult | None:
+    try:
+        return WebResult.model_validate(row)
+    except ValidationError:
+        return None
 
 
 def _is_address(url: str) -> bool:

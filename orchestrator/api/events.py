@@ -30,7 +30,7 @@ HEARTBEAT_SECONDS = 15.0
 #: pauses between looks: short while something happens, longer while nothing does
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.05, 1.0
 
-Number = Annotated[int, Query(ge=0)]
+Number = Annotated[int, Query(ge=0, le=2**53)]
 
 
 @router.get("/{run_id}/events", response_model=None)
@@ -40,7 +40,7 @@ async def index(
     api: Context,
     after: Number = 0,
     limit: Count = 200,
-    last_event_id: Annotated[int | None, Header(ge=0)] = None,
+    last_event_id: Annotated[int | None, Header(ge=0, le=2**53)] = None,
 ) -> dict[str, Any] | Response:
     """Give the events of a run that follow a number; as a stream to whoever accepts ``text/event-stream``."""
     after = after if last_event_id is None else last_event_id
@@ -79,9 +79,9 @@ async def _stream(run_id: str, after: int, api: Api) -> AsyncIterator[str]:
             return
         if lost := page.lost(after):
             data = {"first": page.first, "lost": lost}
-            yield _message("lost", {"run": run_id, "kind": "lost", "data": data})
+            yield message("lost", {"run": run_id, "kind": "lost", "data": data})
         for event in page.events:
-            yield _message(event.kind, _event(run_id, event), event.number)
+            yield message(event.kind, _event(run_id, event), event.number)
             after = event.number
         if page.state.ended and after >= page.last:
             return
@@ -96,6 +96,8 @@ async def _stream(run_id: str, after: int, api: Api) -> AsyncIterator[str]:
             yield ": nothing new\n\n"
 
 
-def _message(kind: str, data: dict[str, Any], number: int | None = None) -> str:
+def message(kind: str, data: dict[str, Any], number: int | None = None) -> str:
+    """Give one Server-Sent Event."""
+    # In ASCII: readers of lines end them at more characters than the format does.
     head = "" if number is None else f"id: {number}\n"
-    return f"{head}event: {kind}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"
+    return f"{head}event: {kind}\ndata: {json.dumps(data)}\n\n"

@@ -10,12 +10,13 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 
 from orchestrator.api.context import Api, Context
-from orchestrator.api.shapes import Count, Id, NewChange, job_row
+from orchestrator.api.shapes import Count, Cursor, Id, NewChange, job_row
 from orchestrator.changes import Verb, change
+from orchestrator.problems import known_state
 from orchestrator.why import explain
 from tasks import jobs, listing
 from tasks.errors import InputError, NotFound
-from tasks.records import AttemptRecord, JobRecord
+from tasks.records import AttemptRecord, JobRecord, JobState
 from tasks.search import parse_range, search
 from tasks.workspace import attempt_folder
 
@@ -33,12 +34,13 @@ async def index(
     queue: str = "",
     run: str = "",
     batch: str = "",
-    cursor: str = "",
+    cursor: Cursor = "",
     count: Count = 50,
     text: Annotated[str, Query(alias="search")] = "",
     ranges: Annotated[list[str] | None, Query(alias="range")] = None,
 ) -> dict[str, Any]:
     """List jobs, newest first; with ``search`` or ``range=homo_ev:-10..-5`` out of the search index."""
+    known_state(state, JobState)
     if text or ranges:
         tags = {"state": state, "owner": owner, "queue": queue, "run": run, "batch": batch}
         return await _search(api, text, tags, ranges or [], cursor, count)

@@ -26,7 +26,7 @@ async def add(name: Name, request: Request, api: Context) -> Added:
     # The name that the workspace can have is not always the one that people know it by.
     safe = re.sub(r"[^A-Za-z0-9._-]+", "-", name)[-64:].lstrip("._-") or "document"
     kept = await put_file(api.settings.workspace, safe, request.stream(), api.settings.max_file_bytes)
-    return await api.intake.run(calls.add, api.settings, api.settings.workspace / kept.path, name, kept.path)
+    return await api.intake.add_document(api.settings.workspace / kept.path, name, kept.path)
 
 
 @router.get("/documents")

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query
 
 from orchestrator.api.context import Api, Context
-from orchestrator.api.shapes import Count, Promotion, Revocation, Rollback
+from orchestrator.api.shapes import Count, Cursor, Promotion, Revocation, Rollback
 from orchestrator.recovery import episodes, policy
 from tasks import memory
 from tasks.errors import InputError, NotFound
@@ -25,7 +25,7 @@ async def index(
     status: str = "",
     action: str = "",
     run: str = "",
-    cursor: str = "",
+    cursor: Cursor = "",
     count: Count = 50,
 ) -> dict[str, Any]:
     """List episodes, newest first."""

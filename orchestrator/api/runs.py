@@ -8,12 +8,13 @@ from fastapi import APIRouter
 
 from orchestrator.agents import AGENTS
 from orchestrator.api.context import Api, Context
-from orchestrator.api.shapes import Answer, Count, Id, NewRun, Retry, Verdict, batch_row, job_row
+from orchestrator.api.shapes import Answer, Count, Cursor, Id, NewRun, Retry, Verdict, batch_row, job_row
 from orchestrator.api.verdicts import answerable, decidable
 from orchestrator.asking import Options
 from orchestrator.model.extract import left_to_model
+from orchestrator.problems import known_state
 from orchestrator.state import SUMMARY, RunState
-from tasks import listing, runs
+from tasks import listing, records, runs
 from tasks.errors import Conflict, InputError, NotFound
 from tasks.records import InboxEntry, RunRecord
 
@@ -45,8 +46,11 @@ async def create(body: NewRun, api: Context) -> dict[str, Any]:
 
 
 @router.get("")
-async def index(api: Context, owner: str = "", state: str = "", cursor: str = "", count: Count = 50) -> dict[str, Any]:
+async def index(
+    api: Context, owner: str = "", state: str = "", cursor: Cursor = "", count: Count = 50
+) -> dict[str, Any]:
     """List runs, newest first."""
+    known_state(state, records.RunState)
     page = await api.store.run(listing.runs(owner=owner, state=state, cursor=cursor, count=count))
     return {"runs": [run.model_dump(mode="json") for run in page.rows], "cursor": page.cursor}
 

@@ -16,6 +16,8 @@ OWNER = r"^[A-Za-z0-9_][A-Za-z0-9_.@+-]{0,63}$"
 
 Id = Annotated[str, Path(pattern=NAME)]
 Count = Annotated[int, Query(ge=1, le=1000)]
+#: where the page before ended
+Cursor = Annotated[str, Query(pattern=r"^\d{0,20}$")]
 
 
 class Body(BaseModel):

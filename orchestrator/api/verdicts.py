@@ -7,7 +7,7 @@ from datetime import datetime
 from orchestrator.api.shapes import Answer, Verdict
 from orchestrator.asking import Gate, GateKind, Question
 from orchestrator.gates import open_gates
-from orchestrator.people import open_questions
+from orchestrator.people import DECIDED, open_questions
 from orchestrator.state import RunState
 from tasks.errors import Conflict, InputError, NotFound
 
@@ -28,6 +28,8 @@ def decidable(state: RunState, verdict: Verdict, now: datetime) -> Gate:
     waiting = ", ".join(g.id for g in open_gates(state)) or "none"
     if gate is None:
         raise NotFound(f"run {state.run_id} has no gate {verdict.gate}; open are: {waiting}")
+    if not gate.open and (gate.by, gate.status) == (verdict.by, DECIDED[verdict.verdict]):
+        return gate  # said again after a lost answer: the inbox knows it
     if not gate.open:
         by = f" by {gate.by}" if gate.by else ""
         raise Conflict(f"{gate.id} is closed: {gate.status.value}{by}; open are: {waiting}")
@@ -67,14 +69,16 @@ def answerable(state: RunState, answer: Answer) -> tuple[Question, str]:
     if question is None:
         waiting = ", ".join(q.id for q in open_questions(state)) or "none"
         raise NotFound(f"run {state.run_id} has no question {answer.question}; open are: {waiting}")
-    if not question.open:
-        raise Conflict(f"{question.id} was answered by {question.by}: {question.answer}")
     text = answer.text.strip()
     if not text:
         raise InputError("text", answer.text, "answers nothing", "Say what is asked for in words.")
     values = {candidate.value.lower(): candidate.value for candidate in question.candidates}
     numbered = {str(n): candidate.value for n, candidate in enumerate(question.candidates, 1)}
     chosen = values.get(text.lower()) or numbered.get(text) or values.get(f"{text.lower()}_agent")
+    if not question.open and (question.by, question.answer) == (answer.by, chosen or text):
+        return question, question.answer  # said again after a lost answer
+    if not question.open:
+        raise Conflict(f"{question.id} was answered by {question.by}: {question.answer}")
     if question.closed and not chosen:
         remedy = f"Answer with one of {', '.join(c.value for c in question.candidates)}, or its number."
         raise InputError("answer", text, "is none of the candidates", remedy)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import accumulate, combinations
 from typing import Any
 
 from rdkit import Chem
@@ -67,6 +67,16 @@ def embed(smiles: str, field: str = "molecule.smiles", max_atoms: int = DEFAULT_
         raise InputError(field, smiles, "has no 3D structure that could be found", "Give coordinates as XYZ.")
     force_field, order = _relax(mol, found)
     return _geometry(mol, order[0], text, force_field, len(found), SEED)
+
+
+def embed_apart(smiles: str) -> str:
+    """Give several molecules (``A.B``) as one XYZ text, molecule after molecule, 10 Å apart."""
+    atoms = [
+        atom._replace(x=atom.x + 10 * place)
+        for place, part in enumerate(smiles.split("."))
+        for atom in parse_xyz(embed(part).xyz)
+    ]
+    return write_xyz(atoms)
 
 
 def other_conformer(smiles: str, xyz: str, seed: int = SEED + 1) -> Geometry | None:
@@ -137,9 +147,18 @@ def _relax(mol: Chem.Mol, conformers: list[int]) -> tuple[str, list[int]]:
 def broken_bonds(smiles: str, xyz: str) -> list[str]:
     """Name the bonds of the SMILES that a structure no longer has, as ``C1-N2 (2.91 Å)``.
 
-    The structure must hold its atoms in the order of ``embed``, which engines keep.
+    The structure must hold its atoms in the order of ``embed``, which engines keep; of a cluster (``A.B``) molecule
+    after molecule.
     """
     atoms = parse_xyz(xyz)
+    parts = smiles.split(".")
+    if len(parts) > 1:
+        sizes = [Chem.AddHs(Chem.MolFromSmiles(part)).GetNumAtoms() for part in parts]
+        ends = list(accumulate(sizes))
+        pieces = [write_xyz(atoms[end - size : end]) for size, end in zip(sizes, ends, strict=True)]
+        if ends[-1] != len(atoms):
+            return ["the atoms are not those of the SMILES"]
+        return [bond for part, piece in zip(parts, pieces, strict=True) for bond in broken_bonds(part, piece)]
     mol = Chem.AddHs(Chem.MolFromSmiles(canonical(parse(smiles, max_atoms=1_000_000))))
     if [a.GetSymbol() for a in mol.GetAtoms()] != [a.symbol for a in atoms]:
         return ["the atoms are not those of the SMILES"]

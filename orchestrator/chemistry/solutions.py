@@ -103,7 +103,7 @@ def _complete_system(spec: DynamicsSpec, system: Solution, identities: list[Iden
         remedy = f"About {right:.2f} nm is right at 1 g/cm³; leave it out and it is computed."
         raise InputError("system.edge_nm", f"{edge:g} nm", problem, remedy)
     named = [
-        {"smiles": one.smiles, "count": cation.count, "name": cation.name or one.smiles}
+        {**cation.model_dump(exclude_none=True), "smiles": one.smiles, "name": cation.name or one.smiles}
         for one, cation in zip(identities, system.cations, strict=True)
     ]
     known = system.model_dump(mode="json", exclude_none=True)

@@ -80,6 +80,9 @@ def _job(data: dict[str, Any]) -> str:
 
 
 def _action(data: dict[str, Any]) -> str:
+    if data.get("proposed"):
+        who = f"step {data.get('step')}, {data.get('agent')}"
+        return _line(f"{who}: a language model proposes {data.get('name')}; nothing is started")
     if "batch" not in data:
         return _line(str(data.get("name", "")))
     seconds = data.get("core_seconds")

@@ -41,6 +41,14 @@ def elapsed(job: JobView) -> str:
     return clock(((job.ended or datetime.now(UTC)) - job.started).total_seconds())
 
 
+def asked(view: RunView) -> list[tuple[str, str]]:
+    """Give what a run asks of people while it goes on, each with its id."""
+    if view.state is None or view.run.state.ended:
+        return []
+    questions = [(q.id, f"{q.id} is asked: {q.text}") for q in view.state.questions if q.open]
+    return questions + [(g.id, f"{g.id} waits for an approval: {g.text}") for g in view.state.gates if g.open]
+
+
 def follow(service: Client, run: str) -> RunView:
     """Watch a run until it ends, and give it as it ended."""
     if sys.stderr.isatty():
@@ -95,8 +103,13 @@ def _picture(view: RunView, seconds: float) -> Group:
         )
     hidden = sum(batch.count for batch in view.batches) - min(len(view.jobs), _MOST_SHOWN_JOBS)
     more = [Text(f"  and {hidden} more jobs", style="dim")] if hidden > 0 else []
+    waits = [Text(text.splitlines()[0], style="bold yellow") for _, text in asked(view)]
+    if waits:
+        waits.append(Text(f"answer it from another terminal: simrelay run show {view.run.id}", style="dim"))
+    if view.run.error and not view.run.state.ended:
+        waits.append(Text(view.run.error, style="yellow"))
     title = [Text(view.state.plan.title, style="italic")] if view.state and view.state.plan.title else []
-    return Group(head, *title, steps, jobs, *more)
+    return Group(head, *title, steps, jobs, *more, *waits)
 
 
 # ---- elsewhere
@@ -117,7 +130,10 @@ class _Teller:
 
     def show(self, view: RunView) -> None:
         """Say what is new."""
-        self._say("run", f"run {view.run.id}: {view.run.state.value}")
+        why = f": {view.run.error}" if view.run.error and not view.run.state.ended else ""
+        self._say("run", f"run {view.run.id}: {view.run.state.value}{why}")
+        for name, text in asked(view):
+            self._say(name, f"{text.splitlines()[0]} (see `simrelay run show {view.run.id}`)")
         if view.state and view.state.plan.steps:
             self._say("plan", f"plan: {view.state.plan.title}")
             for step in view.state.plan.steps:

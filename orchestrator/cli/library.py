@@ -87,7 +87,7 @@ def search(
         print_json(found)
         return
     answer(found.text)
-    for source in found.sources:
+    for source in found.sources or found.nearest:
         answer(f"[{source.number}] {source.citation}")
     for remark in found.notes:
         note(remark)

@@ -13,7 +13,6 @@ import typer
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-    from orchestrator.state import Usage
 
 #: the option that every command has that prints an answer
 Json = Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")]
@@ -101,12 +100,3 @@ def more(cursor: str, what: str) -> None:
     """Say that a listing has another page."""
     if cursor:
         note(f"there are more {what}: --cursor {cursor}")
-
-
-def used(usage: Usage) -> str:
-    """Say what a run has used of a language model; empty: nothing."""
-    if not usage.calls:
-        return ""
-    tokens = usage.prompt_tokens + usage.completion_tokens
-    cost = "" if usage.cost is None else f", cost {usage.cost:.4f}"
-    return f"{usage.calls} call{'' if usage.calls == 1 else 's'}, {tokens} tokens{cost}"

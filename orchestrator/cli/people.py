@@ -12,6 +12,7 @@ from orchestrator.cli.output import answer, moment, note, print_json
 from tasks.errors import InputError
 
 if TYPE_CHECKING:
+    from orchestrator.asking import Gate
     from orchestrator.state import RunState
     from orchestrator.views import RunView
 
@@ -19,22 +20,46 @@ GateId = Annotated[str, typer.Argument(metavar="[GATE]", help="Id of the gate, i
 Why = Annotated[str, typer.Option("--why", help="The reason, for the run's record.")]
 
 
+#: what a gate asks, and what a rejection does, by its kind
+_ASKED = {
+    "plan": ("Shall this plan be done?", "ends the run"),
+    "cost": ("Shall these jobs be computed?", "the step fails, and the rest goes on"),
+    "repair": ("Shall this be computed in place of what failed?", "the step goes on with what it has"),
+    "review": ("Are these the results that you want?", "ends the run without a report"),
+}
+
+
 def print_asked(view: RunView) -> None:
-    """Print what a run asks of people, each with the command that answers it."""
+    """Print what a run asks of people, each with the commands that answer it."""
     if view.state is None or view.run.state.ended:
         return
-    run = view.run.id
-    for question in (q for q in view.state.questions if q.open):
-        note(f"\n{question.id}: {question.text}")
+    run, state = view.run.id, view.state
+    questions, gates = [q for q in state.questions if q.open], [g for g in state.gates if g.open]
+    for question in questions:
+        note(f"\nrun {run} asks you, and waits:\n{question.id}: {question.text}")
         for number, candidate in enumerate(question.candidates, 1):
             note(f"  {number}. {candidate.value}: {candidate.text}")
         example = question.candidates[0].value if question.candidates else "…"
-        note(f"answer: simrelay run answer {run} {shlex.quote(example)}")
-    for gate in (g for g in view.state.gates if g.open):
-        note(f"\n{gate.id} (until {moment(gate.expires)}): {gate.text}")
+        which = f" --question {question.id}" if len(questions) > 1 else ""
+        own = "" if question.closed else "   (or words of your own)"
+        note(f"answer: simrelay run answer {run} {shlex.quote(example)}{which}{own}")
+    for gate in gates:
+        asked, rejected = _ASKED[_kind(gate, state)]
+        note(f"\nrun {run} waits for you until {moment(gate.expires)}; after that it asks anew.")
+        note(f"{gate.id}: {asked}\n{gate.text}")
         note(f"approve: simrelay run approve {run} {gate.id}")
-        note(f"reject:  simrelay run reject {run} {gate.id} --why '…'")
-        note(f"revise:  simrelay run revise {run} '…' --gate {gate.id} --step N")
+        note(f"reject:  simrelay run reject {run} {gate.id} --why '…'   ({rejected})")
+        if state.iteration < state.options.max_iterations:
+            step = "" if gate.kind.value == "cost" else " --step N"
+            what = "what is to be different, as 'in methanol' or 'again'; the new plan is asked about"
+            note(f"revise:  simrelay run revise {run} '…' --gate {gate.id}{step}   ({what})")
+
+
+def _kind(gate: Gate, state: RunState) -> str:
+    """Give what kind of gate it is to people: the cost of a repair is another question than that of a step."""
+    if gate.kind.value == "cost" and (batches := state.plan.step(gate.steps[0]).batches if gate.steps else ()):
+        return "repair" if batches[-1].repairs else "cost"
+    return gate.kind.value
 
 
 def say_verdict(run: str, gate: str, verdict: str, text: str, step: int, as_json: bool) -> None:

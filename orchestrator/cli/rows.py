@@ -176,7 +176,8 @@ def _quantum(values: Mapping[str, str], template: Mapping[str, str]) -> dict[str
 def _program(program: str, values: Mapping[str, str], template: Mapping[str, str]) -> dict[str, Any]:
     common = (*OF_RESOURCES, "label", "tag")
     given = {name: values.get(name) or template.get(name, "") for name in common}
-    parameters = {name: _value(text) for name, text in values.items() if name not in common and text}
+    # As text: the declaration knows what is a number, and "007" may be none.
+    parameters = {name: text for name, text in values.items() if name not in common and text}
     shared = {name: given[name] for name in ("label", "tag") if given[name]}
     return {"kind": "program", "program": program, "parameters": parameters, **shared, **_resources(given)}
 
@@ -184,15 +185,6 @@ def _program(program: str, values: Mapping[str, str], template: Mapping[str, str
 def _resources(values: Mapping[str, str]) -> dict[str, Any]:
     resources = {name: values[name] for name in OF_RESOURCES if values.get(name)}
     return {"resources": resources} if resources else {}
-
-
-def _value(text: str) -> str | int | float:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
 
 
 def _not_empty(out: Rows) -> Rows:

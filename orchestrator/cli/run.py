@@ -12,7 +12,7 @@ from typer.core import TyperGroup
 
 from orchestrator.asking import Options, Pipeline
 from orchestrator.cli.connect import client, local_service_is_missing, new_id, owner, start_if_missing
-from orchestrator.cli.output import Json, ago, answer, moment, more, note, print_json, print_pairs, print_table, used
+from orchestrator.cli.output import Json, ago, answer, moment, more, note, print_json, print_pairs, print_table
 from orchestrator.cli.people import GateId, Why, print_asked, say_answer, say_verdict
 from tasks.errors import InputError
 
@@ -148,8 +148,8 @@ def _print_end(view: RunView, as_json: bool) -> None:
         return
     if view.run.error:
         note(f"run {view.run.id} {view.run.state.value}: {view.run.error}")
-    print_asked(view)
     _print_answer(view)
+    print_asked(view)
 
 
 def _print_answer(view: RunView) -> None:
@@ -245,7 +245,7 @@ def show(
             ("submitted", moment(record.created)),
             ("ended", moment(record.ended)),
             ("error", record.error),
-            ("model", used(view.state.usage) if view.state else ""),
+            ("model", view.state.usage.in_words if view.state else ""),
         )
     )
     if view.state and view.state.plan.steps:
@@ -259,8 +259,8 @@ def show(
     if view.state and view.state.recoveries:
         tried = ((r.step, r.error_class, r.action, r.source, r.status, r.report) for r in view.state.recoveries)
         print_table(("step", "failure", "recovery", "chosen by", "status", "what came of it"), tried)
-    print_asked(view)
     _print_answer(view)
+    print_asked(view)
 
 
 def _print_events(view: RunView) -> None:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 
 from pydantic import computed_field
 
 from orchestrator.library.chunks import sentences
 from orchestrator.library.store import Hit, Part, Record
-from orchestrator.library.words import asked, stems
+from orchestrator.library.thesaurus import Concept, concepts
+from orchestrator.library.words import stems
 
 #: passages that an answer may cite
 PASSAGES = 5
 #: passages that are looked at, from which the rarity of the question's words is reckoned
 CANDIDATES = 30
+#: passages that are named where none is about the question by its words
+_NEAREST = 3
 _MOST_QUOTES = 4
 _LONGEST_QUOTE = 400
 #: share of the question, by the rarity of its words, that a passage must hold to be about it
@@ -67,6 +69,8 @@ class Answer(Part):
     question: str
     quotes: tuple[Quote, ...] = ()
     sources: tuple[Source, ...] = ()
+    #: where nothing was found: passages that hold some of the question's words, for the reader to judge
+    nearest: tuple[Source, ...] = ()
     #: documents that were searched
     searched: int = 0
     #: how
@@ -89,12 +93,15 @@ class Answer(Part):
         if not self.searched:
             return "Nothing found: the library is empty. `simrelay library add FOLDER` adds documents."
         if not self.found:
-            return f"Nothing found on this in the {among} of the library."
-        near = "" if self.worded else " No passage holds its words; these are nearest in meaning:"
+            shown = "; ".join(f"[{one.number}] {one.reference}, p. {one.page}" for one in self.nearest)
+            hint = f" Passages that share a word with it, and may be about something else: {shown}." if shown else ""
+            return f"Nothing found on this in the {among} of the library.{hint}"
         # What a document says cannot end its own quotation.
         inner = str.maketrans("“”", "‘’")
         quoted = " ".join(f"“{quote.text.translate(inner)}” [{quote.source}]" for quote in self.quotes)
-        return f"Found in the library ({among} searched):{near} {quoted}"
+        if not self.worded:
+            return f"No passage holds its words ({among} of the library searched); nearest in meaning: {quoted}"
+        return f"Found in the library ({among} searched): {quoted}"
 
 
 def compose(
@@ -115,15 +122,19 @@ def compose(
     by_meaning
         Whether passages also count that share no words with the question.
     """
-    wanted = asked(question)
+    wanted = concepts(question)
     words = [stems(f"{hit.document.title} {hit.text}") for hit in hits]
     rarity = _rarity(wanted, words)
-    about = [(hit, held) for hit, held in zip(hits, words, strict=True) if _share(wanted & held, rarity) >= _ABOUT]
+    about = [(hit, held) for hit, held in zip(hits, words, strict=True) if _share(held, rarity) >= _ABOUT]
     worded = bool(about)
     if not about and by_meaning:
-        about = [(hit, held) for hit, held in zip(hits, words, strict=True)][:1]
+        about = list(zip(hits, words, strict=True))[:_NEAREST]
     about = about[:PASSAGES]
-    ranked = sorted(_candidates(about, wanted, rarity), key=lambda one: -one[0])
+    if not about:
+        near = [hit for hit, held in zip(hits, words, strict=True) if any(one.held(held) for one in wanted)][:_NEAREST]
+        return Answer(question=question, nearest=_sources(near), searched=searched, method=method, notes=notes)
+    # What is only near in meaning is ranked better by the search than by words: the first passage alone is quoted.
+    ranked = sorted(_candidates(about if worded else about[:1], rarity), key=lambda one: -one[0])
     quotes: list[tuple[str, Hit]] = []
     for score, text, hit in ranked:
         if len(quotes) == _MOST_QUOTES or score < _NEARLY * ranked[0][0]:
@@ -136,10 +147,7 @@ def compose(
     return Answer(
         question=question,
         quotes=tuple(Quote(text=text, source=numbers[id(hit)]) for text, hit in quotes),
-        sources=tuple(
-            Source(number=n, document=hit.document, page=hit.page, chunk=hit.number, text=hit.text, score=hit.score)
-            for n, hit in enumerate(order, 1)
-        ),
+        sources=_sources(order),
         searched=searched,
         method=method,
         worded=worded,
@@ -147,27 +155,34 @@ def compose(
     )
 
 
-def _rarity(wanted: frozenset[str], words: Sequence[frozenset[str]]) -> dict[str, float]:
-    """Weigh each word by how few of the passages hold it, as inverse document frequencies do."""
-    counts = Counter(word for held in words for word in wanted & held)
-    return {word: math.log(1 + (len(words) + 0.5) / (counts[word] + 0.5)) for word in wanted}
+def _sources(hits: Sequence[Hit]) -> tuple[Source, ...]:
+    return tuple(
+        Source(number=n, document=hit.document, page=hit.page, chunk=hit.number, text=hit.text, score=hit.score)
+        for n, hit in enumerate(hits, 1)
+    )
 
 
-def _share(held: frozenset[str], rarity: dict[str, float]) -> float:
+def _rarity(wanted: Sequence[Concept], words: Sequence[frozenset[str]]) -> dict[Concept, float]:
+    """Weigh what is asked for by how few of the passages speak of it, as inverse document frequencies do."""
+    counts = {one: sum(one.held(held) for held in words) for one in wanted}
+    return {one: math.log(1 + (len(words) + 0.5) / (counts[one] + 0.5)) for one in wanted}
+
+
+def _share(held: frozenset[str], rarity: dict[Concept, float]) -> float:
     whole = sum(rarity.values())
-    return sum(rarity[word] for word in held) / whole if whole else 0.0
+    return sum(weight for one, weight in rarity.items() if one.held(held)) / whole if whole else 0.0
 
 
 def _candidates(
-    about: Sequence[tuple[Hit, frozenset[str]]], wanted: frozenset[str], rarity: dict[str, float]
+    about: Sequence[tuple[Hit, frozenset[str]]], rarity: dict[Concept, float]
 ) -> list[tuple[float, str, Hit]]:
     found = []
     for place, (hit, held) in enumerate(about):
-        around = _share(wanted & held, rarity)
+        around = _share(held, rarity)
         said = sentences(hit.text)
         # The title stands in the source already, and alone it says nothing.
         for sentence in [one for one in said if one != hit.document.title] or said:
-            inside = _share(wanted & stems(sentence), rarity)
+            inside = _share(stems(sentence), rarity)
             # Of equals the passage that was found first is quoted.
             found.append((inside + _AROUND * around - 1e-6 * place, _short(sentence), hit))
     return found

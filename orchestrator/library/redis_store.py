@@ -19,7 +19,8 @@ from redis.exceptions import BusyLoadingError, OutOfMemoryError, ResponseError
 
 from orchestrator.library.chunks import Chunk
 from orchestrator.library.store import Hit, LibraryStore, Record, RedisAway
-from orchestrator.library.words import words
+from orchestrator.library.thesaurus import concepts
+from orchestrator.library.words import matters, parts_of
 from tasks.errors import Refused
 from tasks.settings import Settings
 
@@ -27,6 +28,8 @@ from tasks.settings import Settings
 _FULL = 0.8
 #: how long indexing anew waits for Redis; a search says if it has not finished
 _INDEXING_SECONDS = 300.0
+#: how much another name of something counts beside the question's own word for it
+_OTHER_NAME = 0.5
 _FIELDS = ("text", "document", "number", "page")
 
 
@@ -188,10 +191,18 @@ class RedisStore(LibraryStore):
 
 
 def text_query(question: str) -> str:
-    """Write a question as a query: any of its words, and compounds as phrases too; nothing of it becomes syntax."""
+    """Write a question as a query: any of its words, several that belong together as phrases too, and other names.
+
+    Nothing of the question becomes syntax. Other names of what it says count less than its own words.
+    """
     terms: list[str] = []
-    for word in words(question):
-        parts = word.replace("-", " ").replace(".", " ").split()
-        terms += [f'"{" ".join(parts)}"'] if len(parts) > 1 else []
-        terms += parts
+    for concept in concepts(question):
+        parts = parts_of(concept.said)
+        terms += [_phrase(parts)] if len(parts) > 1 else []
+        terms += [part for part in parts if matters(part)]
+        terms += [f"({_phrase(way)})=>{{$weight:{_OTHER_NAME};}}" for way in concept.ways]
     return "|".join(dict.fromkeys(terms))
+
+
+def _phrase(parts: Sequence[str]) -> str:
+    return f'"{" ".join(parts)}"' if len(parts) > 1 else parts[0]

@@ -19,10 +19,9 @@ _ASKING = frozenset(
     whether which while who whom whose why will with would you your
     """.split()
 )
-_WORD = re.compile(r"\w+(?:[-.]\w+)*")
 _PART = re.compile(r"\w+")
 #: the most words of a question that are looked for
-_MOST = 40
+MOST = 40
 
 
 class _Stemmer(Protocol):
@@ -43,17 +42,16 @@ def stem(word: str) -> str:
     return _stemmer().stemWord(word.lower())
 
 
-def words(question: str) -> list[str]:
-    """Give the words of a question that matter, compounds whole (``S-07``), each once."""
-    found = [word for word in _WORD.findall(question) if word.lower() not in _ASKING]
-    return list(dict.fromkeys(found))[:_MOST]
+def matters(word: str) -> bool:
+    """Tell whether a word of a question can be what is asked about."""
+    return word.lower() not in _ASKING
+
+
+def parts_of(text: str) -> list[str]:
+    """Give the words of a text, compounds (``S-07``) in their parts."""
+    return _PART.findall(text)
 
 
 def stems(text: str) -> frozenset[str]:
     """Give the stems of all words of a text, compounds in their parts."""
-    return frozenset(stem(part) for part in _PART.findall(text))
-
-
-def asked(question: str) -> frozenset[str]:
-    """Give the stems of the words of a question that matter."""
-    return frozenset(stem(part) for word in words(question) for part in _PART.findall(word))
+    return frozenset(map(stem, parts_of(text)))

@@ -51,7 +51,12 @@ def add(usage: Usage, prompt_tokens: int, completion_tokens: int, settings: Sett
         prompt_tokens=usage.prompt_tokens + prompt_tokens,
         completion_tokens=usage.completion_tokens + completion_tokens,
     )
-    return total.model_copy(update={"cost": _cost(total, settings)})
+    return with_cost(total, settings)
+
+
+def with_cost(usage: Usage, settings: Settings) -> Usage:
+    """Give the usage with what it costs now."""
+    return usage.model_copy(update={"cost": _cost(usage, settings)})
 
 
 def _cost(usage: Usage, settings: Settings) -> float | None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import json
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 
 import structlog
@@ -16,7 +17,8 @@ from orchestrator.state import Usage
 from tasks.settings import Settings
 
 if TYPE_CHECKING:
-    from langchain_core.messages import AIMessage
+    import httpx2
+    from langchain_core.messages import AIMessage, AIMessageChunk
 
 log = structlog.get_logger()
 
@@ -24,6 +26,11 @@ log = structlog.get_logger()
 _NO_KEY = "none"
 #: what an endpoint answers that does not know structured output
 _UNKNOWN_FORMAT = (400, 404, 415, 422, 501)
+#: the longest answer that is read, in bytes as it comes and in characters of text: no prompt asks for as much
+_MOST_BYTES, _MOST_CHARACTERS = 2_000_000, 60_000
+
+#: is given each piece of an answer as it comes
+Tell = Callable[[str], Awaitable[None]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +58,34 @@ class Asking(ModelError):
         self.usage = usage
 
 
+class TooLong(ValueError):
+    """An answer has no end, or none that is worth waiting for."""
+
+
+class BrokenOff(ValueError):
+    """An answer had begun, and never came to its end."""
+
+
+class Asks(Protocol):
+    """What can be asked: a model, or one whose use is booked (``metered``)."""
+
+    @property
+    def settings(self) -> Settings:
+        """The installation's settings."""
+
+    async def ask(
+        self,
+        prompt: str,
+        question: str,
+        usage: Usage,
+        *,
+        schema: dict[str, Any] | None = None,
+        temperature: float = 0,
+        tell: Tell | None = None,
+    ) -> Reply:
+        """Ask one question, as ``Model.ask`` does."""
+
+
 class Model:
     """A language model; one for all runs of an orchestrator.
 
@@ -66,8 +101,12 @@ class Model:
         self.settings = settings
         #: whether the endpoint knows structured output; found out at the first question
         self._knows_schemas = True
+        #: whether it knows answers in pieces that say at their end what was used; found out in the same way
+        self._knows_streams = True
         self._http = openai.DefaultAsyncHttpxClient(
-            timeout=settings.model_timeout_seconds, trust_env=not _is_here(settings.model_url)
+            timeout=settings.model_timeout_seconds,
+            trust_env=not _is_here(settings.model_url),
+            event_hooks={"response": [_bound]},
         )
         self._chat = ChatOpenAI(
             model=settings.model,
@@ -76,19 +115,28 @@ class Model:
             timeout=settings.model_timeout_seconds,
             # with exponential back-off and jitter, or after what the endpoint asks for
             max_retries=settings.model_retries,
-            # what is decided or checked as a whole is never shown in pieces
+            # only what is told as it comes is asked for in pieces
             disable_streaming=True,
+            stream_usage=True,
             use_responses_api=False,
             openai_proxy="",
             http_async_client=self._http,
         )
+        self._streaming = self._chat.model_copy(update={"disable_streaming": False})
 
     async def close(self) -> None:
         """Let go of its connections."""
         await self._http.aclose()
 
     async def ask(
-        self, prompt: str, question: str, usage: Usage, *, schema: dict[str, Any] | None = None, temperature: float = 0
+        self,
+        prompt: str,
+        question: str,
+        usage: Usage,
+        *,
+        schema: dict[str, Any] | None = None,
+        temperature: float = 0,
+        tell: Tell | None = None,
     ) -> Reply:
         """Ask one question.
 
@@ -102,6 +150,9 @@ class Model:
             What the run has used so far.
         schema
             JSON schema of the answer, where the endpoint can be held to one; the prompt has to say it as well.
+        tell
+            Is given each piece of the answer as it comes, or all of it at once from an endpoint that cannot stream;
+            what it raises is raised. An answer that breaks off in the middle is not asked for again.
 
         Raises
         ------
@@ -115,7 +166,7 @@ class Model:
         seconds = self.settings.model_timeout_seconds * (self.settings.model_retries + 1)
         try:
             async with asyncio.timeout(seconds):
-                message = await self._answer(prompt, question, schema, limit, temperature)
+                message = await self._answer(prompt, question, schema, limit, temperature, tell)
         except TimeoutError as error:
             raise Asking(f"did not answer within {seconds:g} s", failed) from error
         except _unusable() as error:
@@ -124,7 +175,13 @@ class Model:
         return self._reply(message, usage, prompt + question)
 
     async def _answer(
-        self, prompt: str, question: str, schema: dict[str, Any] | None, limit: int, temperature: float
+        self,
+        prompt: str,
+        question: str,
+        schema: dict[str, Any] | None,
+        limit: int,
+        temperature: float,
+        tell: Tell | None,
     ) -> AIMessage:
         import openai
         from langsmith import tracing_context
@@ -144,7 +201,46 @@ class Model:
                 message = await self._chat.ainvoke(messages, **options)
                 self._knows_schemas = False  # without one it works
                 return message
-            return await self._chat.ainvoke(messages, **options)
+            if tell is not None and self._knows_streams:
+                try:
+                    if (whole := await self._in_pieces(messages, options, tell)) is not None:
+                        return whole
+                except openai.APIStatusError as error:
+                    if error.status_code not in _UNKNOWN_FORMAT:
+                        raise
+                message = await self._chat.ainvoke(messages, **options)
+                self._knows_streams = False
+            else:
+                message = await self._chat.ainvoke(messages, **options)
+            if tell is not None and message.text:
+                await tell(str(message.text))
+            return message
+
+    async def _in_pieces(
+        self, messages: list[tuple[str, str]], options: dict[str, Any], tell: Tell
+    ) -> AIMessageChunk | None:
+        """Give the answer, told as it came; None if the endpoint sent no pieces at all, but something else."""
+        whole: AIMessageChunk | None = None
+        length = 0
+        pieces = aiter(self._streaming.astream(messages, **options))
+        while True:
+            try:
+                piece = await anext(pieces, None)
+            except _unusable() as error:
+                if whole is not None and not isinstance(error, TooLong):
+                    raise BrokenOff(f"after {length} characters") from error
+                if isinstance(error, ValueError) and not isinstance(error, TooLong):
+                    return None
+                raise
+            if piece is None:
+                return whole
+            whole = piece if whole is None else whole + piece
+            text = str(piece.text)
+            length += len(text)
+            if length > _MOST_CHARACTERS:
+                raise TooLong(f"more than {_MOST_CHARACTERS} characters")
+            if text:
+                await tell(text)
 
     def _reply(self, message: AIMessage, usage: Usage, asked: str) -> Reply:
         text = str(message.text).strip()
@@ -162,6 +258,29 @@ def connect_model(settings: Settings) -> Model | None:
     return Model(settings) if settings.model_url else None
 
 
+async def _bound(response: httpx2.Response) -> None:
+    """Read no more of an answer than any could need: an endpoint that never ends must not fill the memory."""
+    import httpx2
+
+    class Bounded(httpx2.AsyncByteStream):
+        def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+            self.stream = stream
+
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            read = 0
+            async for piece in self.stream:
+                read += len(piece)
+                if read > _MOST_BYTES:
+                    raise TooLong(f"more than {_MOST_BYTES} bytes")
+                yield piece
+
+        async def aclose(self) -> None:
+            await self.stream.aclose()
+
+    if isinstance(response.stream, httpx2.AsyncByteStream):
+        response.stream = Bounded(response.stream)
+
+
 def _is_here(url: str) -> bool:
     """Tell whether a URL leads to this host: then a proxy of the environment is never in between."""
     host = urlsplit(url).hostname or ""
@@ -173,15 +292,18 @@ def _is_here(url: str) -> bool:
 
 def _unusable() -> tuple[type[Exception], ...]:
     """Give what the client raises for an endpoint that is away, refuses, or answers with what is no completion."""
+    import httpx2
     import openai
 
-    return (openai.OpenAIError, OSError, ValueError, TypeError, KeyError, AttributeError, LookupError)
+    return (openai.OpenAIError, httpx2.HTTPError, OSError, ValueError, TypeError, KeyError, AttributeError, LookupError)
 
 
 def _reason(error: Exception, settings: Settings) -> str:
     """Say why there is no answer, without what the endpoint said: that could hold anything."""
     import openai
 
+    if any(isinstance(one, TooLong) for one in (error, error.__cause__, error.__context__)):
+        return "does not come to an end: its answer is longer than any that is read"
     tries = f"{settings.model_retries + 1} tries" if settings.model_retries else "one try"
     if isinstance(error, openai.APITimeoutError):
         return f"did not answer within {settings.model_timeout_seconds:g} s ({tries})"
@@ -195,6 +317,8 @@ def _reason(error: Exception, settings: Settings) -> str:
         return f"has no time: too many requests (HTTP 429, {tries})"
     if isinstance(error, openai.APIStatusError):
         return f"failed with HTTP {error.status_code}"
+    if isinstance(error, BrokenOff):
+        return "broke off in the middle of its answer"
     if isinstance(error, openai.LengthFinishReasonError):
         return "did not come to an end"
     return f"answered with what is no chat completion ({type(error).__name__})"

@@ -8,10 +8,11 @@ import re
 from pydantic import BaseModel, ConfigDict, Field
 
 from orchestrator.asking import Options
-from orchestrator.model.client import Model
+from orchestrator.model.client import Asks
 from orchestrator.model.fence import fenced
 from orchestrator.model.prompts import prompt
 from orchestrator.model.structured import ask_for, schema_of
+from orchestrator.planning.manners import forbidden
 from orchestrator.state import Usage
 from tasks.errors import InputError
 from tasks.settings import Settings
@@ -35,8 +36,12 @@ class Rewritten(BaseModel):
 
 
 def may_be_read(error: InputError) -> bool:
-    """Tell whether rules refused a request for what they miss in it, and not for a value that is wrong."""
-    return error.field == "request" and bool(str(error.value).strip())
+    """Tell whether rules refused a request for what they miss in it.
+
+    Neither a value that is wrong nor what nothing may be started for can be put right by other words.
+    """
+    text = str(error.value).strip()
+    return error.field == "request" and bool(text) and not forbidden(text)
 
 
 def left_to_model(settings: Settings, options: Options, error: InputError) -> bool:
@@ -44,14 +49,20 @@ def left_to_model(settings: Settings, options: Options, error: InputError) -> bo
     return bool(settings.model_url) and options.model and may_be_read(error)
 
 
-async def rewrite(model: Model, request: str, error: InputError, usage: Usage) -> tuple[str, Usage]:
+async def rewrite(model: Asks, request: str, error: InputError, usage: Usage, history: str = "") -> tuple[str, Usage]:
     """Have the model put a request into the planner's words; empty if that is not possible.
+
+    Parameters
+    ----------
+    history
+        What was said before, for what the request leaves out.
 
     Raises
     ------
     ModelError
         If it gives nothing that can be used.
     """
+    given = f"{history}\n{request}"
     text = prompt("extract", schema=json.dumps(schema_of(Rewritten)))
 
     def check(answer: Rewritten) -> str:
@@ -59,13 +70,14 @@ async def rewrite(model: Model, request: str, error: InputError, usage: Usage) -
             return ""
         if len(answer.sentence.split()) < 2 or "\n" in answer.sentence.strip():
             return "sentence: has to be one sentence"
-        if unknown := set(_NUMBER.findall(answer.sentence)) - set(_NUMBER.findall(request)):
+        if unknown := set(_NUMBER.findall(answer.sentence)) - set(_NUMBER.findall(given)):
             return f"sentence: holds {', '.join(sorted(unknown))}, which is not in the request"
-        if any(word not in request for word in _written(answer.sentence)):
+        if any(word not in given for word in _written(answer.sentence)):
             return "sentence: holds a structure that is not in the request; name molecules instead"
         return ""
 
-    question = f"{fenced('request', request)}\n\n{fenced('problem', f'{error.problem}. {error.remedy}')}"
+    before = f"{fenced('history', history)}\n\n" if history else ""
+    question = f"{before}{fenced('request', request)}\n\n{fenced('problem', f'{error.problem}. {error.remedy}')}"
     answer, usage = await ask_for(model, Rewritten, text, question, usage, check)
     return " ".join(answer.sentence.split()) if answer.possible else "", usage
 

@@ -11,6 +11,9 @@ from orchestrator.state import Finding
 #: words with a digit in them (``-9.181``, ``B3LYP/def2-SVP``, ``C[N+]1(C)CCCCC1``), and what is a link or picture
 _WITH_DIGIT = re.compile(r"\S*\d\S*")
 _LINK = re.compile(r"(?:[a-z][a-z0-9+.-]*://|www\.|mailto:|\]\()\S*", re.IGNORECASE)
+#: why jobs gave no result, as ``JobResult.reason`` words it: a program's own words, and their class; up to the last
+#: class there is, so that those words cannot end it before
+_FAILURE = re.compile(r"\bfailed: .*\[[a-z_]+\](?: \([^)]*\))?", re.DOTALL)
 _AROUND = ".,;:!?()[]{}<>\"'`*_“”‘’"
 #: number, and the unit after it
 _UNITS = (
@@ -18,6 +21,16 @@ _UNITS = (
     "|m²/s|nm²/ns|mmol/g|g/mol|Da|g/cm³|bar|Pa|e|%"
 )
 _WITH_UNIT = re.compile(rf"(?<![\w.])([-−–]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)\s*({_UNITS})(?![\w/⁻²³])")
+#: where a sentence ends: not after an abbreviation, and not before a citation that belongs to it
+_SENTENCE_END = re.compile(
+    r"(?<=[.!?])(?<!\bal\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bvs\.)(?<!\bca\.)(?<!\bcf\.)(?<!\b[Ff]ig\.)(?<!\bapprox\.)"
+    r"\s+(?!\[(?:\d|$))(?=\S)"
+)
+
+
+def sentences(text: str) -> list[str]:
+    """Give the sentences of a text; the last one with what blanks stand after it."""
+    return [sentence for sentence in _SENTENCE_END.split(text.lstrip()) if sentence]
 
 
 def strange(text: str, sources: Iterable[str]) -> list[str]:
@@ -30,7 +43,7 @@ def strange(text: str, sources: Iterable[str]) -> list[str]:
 
 def strange_quantities(text: str, findings: Sequence[Finding]) -> list[str]:
     """Give the numbers with units of a text that no finding gives in that unit."""
-    known = {pair for source in told(findings) for pair in _quantities(source)}
+    known = {pair for source in told(findings) for pair in _quantities(without_errors(source))}
     for finding in findings:
         known |= {(_plain(f"{value.value:g}"), value.unit) for value in finding.values}
         if finding.table:
@@ -44,6 +57,11 @@ def strange_quantities(text: str, findings: Sequence[Finding]) -> list[str]:
 def quantities(text: str) -> list[str]:
     """Give the numbers with units of a text, with one kind of minus."""
     return [f"{number} {unit}" for number, unit in _quantities(text)]
+
+
+def without_errors(text: str) -> str:
+    """Give a text without what programs said of their failures: nothing in there was computed."""
+    return _FAILURE.sub("failed", text)
 
 
 def told(findings: Sequence[Finding]) -> list[str]:

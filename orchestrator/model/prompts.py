@@ -8,6 +8,8 @@ from string import Template
 
 #: what every prompt begins with
 _COMMON = "common"
+#: what several prompts say in the same words, put in for ``$rules``
+_RULES = "rules"
 
 
 @cache
@@ -17,4 +19,13 @@ def _read(name: str) -> Template:
 
 def prompt(name: str, **values: str) -> str:
     """Give a prompt with its values put in; raises KeyError if one is missing."""
-    return f"{_read(_COMMON).substitute()}\n\n{_read(name).substitute(values)}"
+    own = _read(name).substitute({"rules": _read(_RULES).template, **values})
+    return f"{_read(_COMMON).substitute()}\n\n{own}"
+
+
+def about(agent: str) -> str:
+    """Give what the results of an agent mean and do not mean; empty for one of which nothing is said."""
+    try:
+        return _read(f"about_{agent}").template
+    except FileNotFoundError:
+        return ""

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from orchestrator.asking import Candidate
-from orchestrator.model.client import Model
+from orchestrator.model.client import Asks
 from orchestrator.model.fence import fenced
 from orchestrator.model.numbers import strange
 from orchestrator.model.prompts import prompt
@@ -33,7 +33,7 @@ class RouteDecision(BaseModel):
 
 
 async def choose(
-    model: Model, request: str, candidates: Sequence[Candidate], usage: Usage
+    model: Asks, request: str, candidates: Sequence[Candidate], usage: Usage
 ) -> tuple[RouteDecision, Usage]:
     """Have the model choose among candidates, or answer at once, or abstain.
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from orchestrator.model.budget import ModelError
-from orchestrator.model.client import Asking, Model, Reply, read_json
+from orchestrator.model.client import Asking, Asks, Reply, read_json
 from orchestrator.model.fence import fenced
 from orchestrator.model.prompts import prompt
 from orchestrator.state import Usage
@@ -28,7 +28,7 @@ def schema_of(shape: type[BaseModel]) -> dict[str, Any]:
 
 
 async def ask_for(
-    model: Model,
+    model: Asks,
     shape: type[Shape],
     instructions: str,
     question: str,

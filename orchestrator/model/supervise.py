@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from orchestrator.agents.base import Agent
 from orchestrator.asking import Candidate, Question
 from orchestrator.model.budget import ModelError
-from orchestrator.model.client import Asking, Model
+from orchestrator.model.client import Asking, Asks
 from orchestrator.model.extract import may_be_read, rewrite
 from orchestrator.model.route import ABSTAIN, FINISH, RESPOND, choose
 from orchestrator.planning.asked import Asked, Planned
@@ -45,9 +45,11 @@ class Helped:
 async def plan_with_model(
     plan: Callable[[Asked], Awaitable[Planned]],
     asked: Asked,
-    model: Model | None,
+    model: Asks | None,
     agents: Mapping[str, Agent],
     usage: Usage,
+    *,
+    once: bool = False,
 ) -> Helped:
     """Plan a request by the rules, and ask the model where they abstain.
 
@@ -57,18 +59,25 @@ async def plan_with_model(
         The rules.
     model
         None: they are all there is.
+    once
+        Whether it may decide only once: then it does not also read a request for the agent that it chose.
     """
     wanted = model if asked.options.model else None
     try:
         planned = await plan(asked)
     except InputError as error:
-        if wanted is None or asked.agent or not may_be_read(error):
+        if wanted is None or not may_be_read(error):
             return Helped(error=error, usage=usage)
         return await _read(plan, asked, error, wanted, usage)
     question = planned.question
     if wanted is None or asked.agent or question is None or not is_route(question):
         return Helped(planned=planned, usage=usage)
-    return await _route(plan, asked, planned, question, wanted, agents, usage)
+    if asked.history:
+        # What was said before says more about what is missing than a choice among agents could.
+        missing = InputError("request", asked.text, planned.decision.reason or "is not clear", "Read the history.")
+        helped = await _read(plan, asked, missing, wanted, usage)
+        return helped if helped.error is None else replace(helped, planned=planned, error=None)
+    return await _route(plan, asked, planned, question, wanted, agents, usage, once=once)
 
 
 def is_route(question: Question) -> bool:
@@ -81,9 +90,11 @@ async def _route(
     asked: Asked,
     tied: Planned,
     question: Question,
-    model: Model,
+    model: Asks,
     agents: Mapping[str, Agent],
     usage: Usage,
+    *,
+    once: bool,
 ) -> Helped:
     candidates = _candidates(question, agents, asked.options.agents)
     try:
@@ -100,10 +111,14 @@ async def _route(
         answered = Planned(decision=decision, answer=f"{choice.response.strip()}\n\n{_NOT_COMPUTED}")
         return Helped(planned=answered, usage=usage, history=("the language model answered",))
     line = f"the language model chose {choice.next_agent}{f' ({why})' if why else ''}"
+    chosen = replace(asked, agent=choice.next_agent)
     try:
-        planned = await plan(replace(asked, agent=choice.next_agent))
+        planned = await plan(chosen)
     except InputError as error:
-        return Helped(error=error, usage=usage, history=(line,))
+        if once or not may_be_read(error):
+            return Helped(error=error, usage=usage, history=(line,))
+        helped = await _read(plan, chosen, error, model, usage)
+        return replace(helped, history=(line, *helped.history))
     if planned.question is None:
         planned = _by_model(planned, why or "the likeliest of those that the rules left")
     return Helped(planned=planned, usage=usage, history=(line,))
@@ -120,10 +135,10 @@ def _candidates(question: Question, agents: Mapping[str, Agent], allowed: Sequen
 
 
 async def _read(
-    plan: Callable[[Asked], Awaitable[Planned]], asked: Asked, refused: InputError, model: Model, usage: Usage
+    plan: Callable[[Asked], Awaitable[Planned]], asked: Asked, refused: InputError, model: Asks, usage: Usage
 ) -> Helped:
     try:
-        sentence, usage = await rewrite(model, asked.text, refused, usage)
+        sentence, usage = await rewrite(model, asked.text, refused, usage, asked.history)
     except ModelError as error:
         usage = error.usage if isinstance(error, Asking) else usage
         return Helped(error=refused, usage=usage, history=(f"the language model {error}",))

@@ -138,9 +138,11 @@ def _orbitals(text: str) -> tuple[str, ...]:
 
 
 def plan_analysis(
-    text: str, wish: Wish, max_atoms: int = DEFAULT_MAX_ATOMS
+    text: str, wish: Wish, max_atoms: int = DEFAULT_MAX_ATOMS, relaxed: str = ""
 ) -> tuple[Plan, tuple[Species, ...], Request | None]:
     """Plan an analysis: of an earlier job alone, or after the quantum steps that make the orbitals.
+
+    ``relaxed``: as of ``build_plan``.
 
     Raises
     ------
@@ -172,7 +174,7 @@ def plan_analysis(
         remedy = "Name one, for example 'Plot the LUMO of tetramethylammonium', or 'of the last job'."
         raise InputError("request", text, "names no molecule that Simrelay knows, and no earlier job", remedy)
     request = replace(request, text=text, electronic=request.electronic or _beside(wish))
-    plan = build_plan(request)
+    plan = build_plan(request, relaxed)
     last = [step for step in plan.steps if step.agent == "qm_agent"][-1]
     if find_method(last.goal.method).family is Family.TIGHT_BINDING:
         remedy = "Take a method such as B3LYP; the geometry may still be optimised by tight binding."

@@ -22,6 +22,10 @@ class Asked:
         Answered questions of the run, the oldest first.
     active
         The plan that the run has already; while steps are left in it, it goes on unchanged.
+    relaxed
+        Of a part of a request: the level at which a part before it optimises its molecules; empty: none does.
+    history
+        What was said before, bounded, for a language model that reads the request; the rules do not look at it.
     pubchem_url
         Where names are looked up that the table does not have (``Settings.pubchem_url``); empty: nowhere.
     looked_up
@@ -34,6 +38,8 @@ class Asked:
     agent: str = ""
     answers: tuple[Question, ...] = ()
     active: Plan | None = None
+    relaxed: str = ""
+    history: str = ""
     pubchem_url: str = ""
     looked_up: tuple[LookedUp, ...] = ()
 

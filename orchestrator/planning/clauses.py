@@ -15,7 +15,7 @@ VERB = (
     r"|list|locate|look|make|map|measure|name|obtain|optimi[sz]e|perform|plot|predict|prepare|propose|quote|rank"
     r"|read|relax|render|report"
     r"|reproduce|retrieve|review|run|score|screen|search|see|set\s+up|show|simulate|start|study|submit|suggest"
-    r"|summari[sz]e|survey|take|tell"
+    r"|summari[sz]e|survey|take|tell|throw|write|pick|cross|paint|drop|sketch|count|describe|proceed|go\s+(?:ahead|on|and)|search"
     r"|test|tabulate|use|validate|verify|visuali[sz]e|what|where|work\s+out|do|put|feed|pull|state|provide"
     r"|equilibrate|solvate|heat|x-?tb-optimi[sz]e)"
 )
@@ -28,25 +28,30 @@ _LEAD = (
     r"|(?:when|once|if|as\s+soon\s+as)\s+[^,;.]{1,40}?\b(?:found|yes|so|valid|not|finished|done|there|ready|complete|converged|in)\s*,?\s*)?"
 )
 _THEN = (
-    r"(?:and|,)?\s*\b(?:then|afterwards?|thereafter|subsequently|next|finally|lastly|after\s+that|after\s+which"
+    rf"(?:and|,)?\s*\b(?:then|afterwards?|thereafter|subsequently|(?<=,\s)next|(?<=and\s)next|next(?=\s*[,:]|\s+{VERB})|finally|lastly|after\s+that|after\s+which"
     r"|followed\s+by|meanwhile"
     r"|at\s+the\s+same\s+time|in\s+parallel|separately|independently|thirdly|secondly|firstly|in\s+addition"
     r"|additionally)\b[,:]?"
 )
 _SENTENCES = re.compile(
-    r"```.*?(?:```|\Z)|(?P<cut>;|\s-+>\s|\s=>\s|→|\n+\s*(?:\d+[.)]|[-*•])\s+|^\s*(?:\d+[.)]|[-*•])\s+"
-    r"|(?<=[.?!])\s+(?=[A-Z\"'`(\[])|\n{2,})",
+    r"```.*?(?:```|\Z)|(?P<cut>;|\s-+>\s|\s=>\s|→|\n+\s*(?:\d+[.)]|[-*•]|\(?[a-h1-9ivx]{1,3}\))\s+"
+    r"|^\s*(?:\d+[.)]|[-*•])\s+|(?:,?\s*\band\b)?\s*(?<![\w)\]}])\(?(?:[a-h]|[1-9]|i{1,3}|iv|vi?)\)\s+"
+    r"|(?<=[?!])\s+|(?<=\w\w[.])\s+|\s[-–—]{1,2}\s(?=(?:I|we|could|can|please|just|but|so|then|now)\s)|(?<=[.)\]])\s+(?=[A-Z\"'`(\[])|\n{2,}|\n(?=[A-Z][a-z]+\s+[a-z]))",
     re.DOTALL,
 )
 _PARTS = re.compile(
     rf"```.*?(?:```|\Z)|(?P<cut>{_THEN}(?=\s)"
     rf"|,?\s*\band\b,?\s*(?:separately|independently|meanwhile|finally|lastly|afterwards|also|additionally),?(?=\s)"
-    rf"|,?\s*\band\b(?=\s*,?\s*{_LEAD}{_ASK}{VERB}\b)"
+    rf"|,?\s*(?:\band\b|&)(?=\s*,?\s*{_LEAD}{_ASK}{VERB}\b)"
     rf"|,(?=\s*{_ASK}{VERB}\b)"
+    rf"|,\s*(?:so|but|hence|therefore)\b(?=\s+(?:{_ASK}{VERB}|please|could|can|I|we|go|now)\b)"
     r"|,?\s*\b(?:and|plus)\b(?=\s+(?:(?:the|any|some|a|few|two|three|five|recent|latest|newest"
     r"|relevant)\s+)*(?:papers|literature|publications|articles"
     r"|references|news|citations|preprints)\b))",
     re.IGNORECASE | re.DOTALL,
+)
+_PHRASES = re.compile(
+    r"```.*?(?:```|\Z)|(?P<cut>[,:]\s+(?:and\s+|plus\s+)?|\s+(?:and|plus|&|as\s+well\s+as)\s+)", re.DOTALL
 )
 #: within a sentence that ends, only a capital begins the next
 _SENTENCE_END = re.compile(r"(?:\b(?:e\.g|i\.e|cf|vs|approx|incl|no|fig|al|etc|dr|prof))\.$", re.IGNORECASE)
@@ -58,6 +63,10 @@ _INTRODUCTION = re.compile(
 )
 _BEFORE = re.compile(
     rf"^\s*before\s+(?P<later>(?:you\s+)?\w+ing\b[^,]*|you\s+[^,]*|{VERB}[^,]*),\s*(?P<first>.+)$",
+    re.IGNORECASE | re.DOTALL,
+)
+_FIRST = re.compile(
+    rf"^\s*(?:after|once|having)\s+(?P<first>(?:you\s+have\s+|having\s+)?\w+(?:ing|ed)\b[^,]+?),?\s+(?P<later>{VERB}\b.+)$",
     re.IGNORECASE | re.DOTALL,
 )
 _AFTER = re.compile(r"^(?P<later>.+?)\s*,?\s+(?:but\s+)?(?:only\s+)?after\s+(?P<first>(?:you\s+have\s+)?\w+(?:ing"
@@ -72,6 +81,16 @@ def split(text: str) -> list[str]:
         for part in _in_order(sentence):
             clauses += _cut(_PARTS, part)
     return [clause.strip(" ,\n\t") for clause in clauses if re.search(r"\w", clause)]
+
+
+def is_bare_verb(text: str) -> bool:
+    """Tell whether a request is a verb and no more: what shall be done, and nothing to do it to."""
+    return bool(re.fullmatch(rf"\W*{_ASK}{VERB}(?:\s+(?:it|this|that|them|again))?\W*", text, re.IGNORECASE))
+
+
+def phrases(clause: str) -> list[str]:
+    """Give what commas, colons and "and" set apart within a clause."""
+    return [phrase for phrase in _cut(_PHRASES, clause) if re.search(r"\w", phrase)]
 
 
 def _cut(pattern: re.Pattern[str], text: str) -> list[str]:
@@ -91,17 +110,19 @@ def _cut(pattern: re.Pattern[str], text: str) -> list[str]:
 
 def _in_order(sentence: str) -> list[str]:
     """Put what is to be done first in front."""
-    for pattern in (_BEFORE, _AFTER):
+    for pattern in (_BEFORE, _FIRST, _AFTER):
         if match := pattern.match(sentence):
             return [match["first"], match["later"]]
     return [sentence]
 
 
 def _within_smiles(text: str, place: int) -> bool:
+    if text[place : place + 1].isspace():
+        return False
     token = re.search(r"\S*$", text[:place])
     return bool(token and token[0] and looks_like_smiles(token[0] + (re.match(r"\S*", text[place:]) or [""])[0]))
 
 
 def _quoted(text: str, place: int) -> bool:
-    line = text[text.rfind("\n", 0, place) + 1 : place]
+    line = text[text.rfind("\n", 0, place) + 1 : place].replace("```", "")
     return line.count('"') % 2 == 1 or line.count("`") % 2 == 1

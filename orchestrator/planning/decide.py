@@ -1,8 +1,8 @@
 """What to do with a request: the decision order, first hit wins, and nothing is guessed.
 
-1. an agent is named, by the caller or by an answer; 2. only one agent may be used; 3. a plan is active: its next step;
-4. the request is complex: a plan of several agents; 5. its words point to one agent; 6. a person is asked which, or the
-request is refused with what would be right.
+A greeting is answered at once, whoever may be used. Otherwise: 1. an agent is named, by the caller or by an answer;
+2. only one agent may be used; 3. a plan is active: its next step; 4. the request is complex: a plan of several agents;
+5. its words point to one agent; 6. a person is asked which, or the request is refused with what would be right.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from orchestrator.asking import Candidate, Question
 from orchestrator.chemistry.molecules import DEFAULT_MAX_ATOMS
 from orchestrator.planning.asked import Asked, Planned
 from orchestrator.planning.complexity import assess
-from orchestrator.planning.compound import plan_compound, refuse_too_many
+from orchestrator.planning.compound import plan_compound, plan_one, refuse_too_many
 from orchestrator.planning.introduction import introduction
 from orchestrator.planning.lookups import with_names
-from orchestrator.planning.manners import forbidden
+from orchestrator.planning.manners import forbidden, is_only_polite
 from orchestrator.planning.molecules import find_molecules, to_species
 from orchestrator.planning.notations import with_smiles
 from orchestrator.planning.plain import plain
-from orchestrator.planning.planners import OFFER, Abstained, plan_for, refuse_others
+from orchestrator.planning.planners import OFFER, Abstained, refuse_others
 from orchestrator.planning.request import EXAMPLE, check_length
 from orchestrator.planning.router import Route, route
 from orchestrator.planning.vocabulary import FIELDS
@@ -61,18 +61,19 @@ def _plan(asked: Asked) -> Planned:
         return Planned(decision=Decision(rule="active_plan", agent=ready[0].agent, reason=reason), plan=asked.active)
     if why := forbidden(asked.text):
         raise Abstained(asked.text, why, f"Nothing was started. {OFFER}")
+    if is_only_polite(asked.text):
+        reason = "a greeting, thanks, or a question about Simrelay"
+        return Planned(decision=Decision(rule="respond", reason=reason), answer=introduction(asked.text))
     if chosen:
         return _by_choice(asked)
     found = route(asked.text)
-    if found.kind == "respond":
-        return Planned(decision=Decision(rule="respond", reason=found.reason), answer=introduction(asked.text))
     if found.kind == "ask":
         return _undecided(asked, found)
     if found.kind == "plan":
         plan, species = plan_compound(asked, found.clauses)
-        decision = Decision(rule="complexity", reason=f"several agents, {found.reason}")
+        decision = Decision(rule="complexity", reason=f"several agents, each by its words ({found.reason})")
     else:
-        plan, species = plan_for(found.agents[0], asked)
+        plan, species = plan_one(found.agents[0], asked)
         decision = _of_one(asked, found.agents[0], found.reason, plan, species)
     if allowed:
         refuse_others(plan, allowed, asked.text)
@@ -107,7 +108,7 @@ def _by_choice(asked: Asked) -> Planned:
     asked_about = asked.agent and asked.agent != asked.options.agent
     found = route(asked.text, agent) if asked_about else Route("agent", (agent,))
     several = found.kind == "plan" and agent in found.agents
-    plan, species = plan_compound(asked, found.clauses) if several else plan_for(agent, asked)
+    plan, species = plan_compound(asked, found.clauses) if several else plan_one(agent, asked)
     if asked.options.agents or not several:
         refuse_others(plan, asked.options.agents if several else (agent,), asked.text)
     refuse_too_many(plan, asked.text)
@@ -135,7 +136,7 @@ def _undecided(asked: Asked, found: Route) -> Planned:
     """Ask which agent is meant, or refuse where no words point to any."""
     species = to_species(find_molecules(asked.text, asked.max_atoms)[0], asked.max_atoms)
     if not found.agents and species and COMPARE.search(plain(asked.text).words):
-        plan, species = plan_for("qm_agent", asked)
+        plan, species = plan_one("qm_agent", asked)
         return Planned(decision=_of_one(asked, "qm_agent", "compare", plan, species), plan=plan, species=species)
     allowed = asked.options.agents
     candidates = [agent for agent in found.agents or (_USUAL if species else ()) if not allowed or agent in allowed]

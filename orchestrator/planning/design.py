@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from orchestrator.chemistry.molecules import identify
 from orchestrator.planning.analysis import Wish, analysis_goal, named_analyses, read_wish
 from orchestrator.planning.chemistry import operations_on
-from orchestrator.planning.levels import Level, is_tight_binding, read_level, take_solvent
+from orchestrator.planning.levels import Level, in_gas_phase, is_tight_binding, read_level, take_solvent
 from orchestrator.planning.plan import named_operations
 from orchestrator.planning.words import NOT_COMPUTED
 from orchestrator.state import Goal, Plan, Species, Step
@@ -284,4 +284,4 @@ def _level(text: str) -> Level:
     if level.method and is_tight_binding(level.method):
         remedy = "Candidates are judged by GFN2-xTB already: name a functional, or leave it out for B3LYP/def2-SVP."
         raise InputError("method", level.method, "verifies nothing", remedy)
-    return Level(**{**vars(level), "solvent": solvent or "water"})
+    return Level(**{**vars(level), "solvent": solvent or (None if in_gas_phase(rest) else "water")})

@@ -136,6 +136,15 @@ def plan_dynamics(
     return Plan(title=title if len(title) <= 120 else f"{title[:119]}…", steps=steps), request.species
 
 
+#: begins what the description of such a simulation says
+AT_STRUCTURES = "; begins at the structures of step "
+
+
+def at_structures(step: int) -> str:
+    """Give what the description of a simulation says where its molecules begin at what an earlier step optimised."""
+    return f"{AT_STRUCTURES}{step}"
+
+
 def read_dynamics(text: str, max_atoms: int = DEFAULT_MAX_ATOMS, species: tuple[Species, ...] = ()) -> DynamicsRequest:
     """Read a request.
 

@@ -9,14 +9,15 @@ import re
 from typing import Any
 
 from orchestrator.planning.candidates_feedback import fewer
+from orchestrator.planning.clusters import TAKES
 from orchestrator.planning.conditions import take_conditions
 from orchestrator.planning.design import read_candidates, read_counts
-from orchestrator.planning.dynamics import plan_dynamics
+from orchestrator.planning.dynamics import AT_STRUCTURES, at_structures, plan_dynamics
 from orchestrator.planning.dynamics_feedback import reworded
-from orchestrator.planning.levels import Level, is_tight_binding, read_level, take_solvent
+from orchestrator.planning.levels import Level, in_gas_phase, is_tight_binding, read_level, take_solvent
 from orchestrator.planning.molecules import knowing_sources
-from orchestrator.planning.specs import spec_for
-from orchestrator.state import Goal, Plan, Species, Step, StepStatus
+from orchestrator.planning.specs import is_cluster, spec_for
+from orchestrator.state import Goal, Plan, Species, Step, StepStatus, molecules_of
 from tasks.errors import InputError
 from tasks.methods import find_basis
 from tasks.units import memory_mb
@@ -43,6 +44,8 @@ def revise_plan(
     """
     conditions, rest = take_conditions(feedback)
     solvent, rest = take_solvent(rest)
+    if in_gas_phase(rest):
+        solvent = ""
     counts, candidates = read_counts(rest), read_candidates(rest)
     level, rest = read_level(rest)
     resources: dict[str, Any] = {}
@@ -64,13 +67,36 @@ def revise_plan(
             goal = _under(goal, conditions.temperature_kelvin, conditions.pressure_pascal, conditions.solvent_model)
         if goal != step.goal:
             if step.agent == "qm_agent":
-                for one in species:
-                    spec_for(one, goal)  # so that a level that contradicts itself is refused here
+                for one in molecules_of(step, species):
+                    if not is_cluster(one):
+                        spec_for(one, goal)  # so that a level that contradicts itself is refused here
             description = _described(step, goal)
             changed = changed.replace(step.model_copy(update={"goal": goal, "description": description}))
+    changed = _with_protocols(plan, changed)
     if changed == plan and not _AGAIN.search(feedback):
         raise InputError("feedback", feedback, "names nothing that can be changed in these steps", _REMEDY)
     return changed
+
+
+def _with_protocols(before: Plan, after: Plan) -> Plan:
+    """Give a changed plan in which the steps and the report name the levels at which it is computed now."""
+    goals = [(before.step(step.number).goal, step.goal) for step in after.steps if step.agent == "qm_agent"]
+    words = {_level(old): _level(new) for old, new in goals if _level(old) != _level(new)}
+    moved = any((old.solvent, old.solvent_model) != (new.solvent, new.solvent_model) for old, new in goals)
+    last = goals[-1][1] if goals else Goal()
+    model = f" ({last.solvent_model})" if last.solvent_model else ""
+    where = f" in {last.solvent}{model}" if last.solvent else ""
+
+    def reworded(protocol: str) -> str:
+        levels, _, solvent = protocol.partition(" in ")
+        levels = "//".join(words.get(part, part) for part in levels.split("//"))
+        return levels + (where if moved else f" in {solvent}" if solvent else "")
+
+    for step in after.steps:
+        if step.status is StepStatus.PENDING and step.goal.protocol:
+            parts = "; ".join(reworded(part) for part in step.goal.protocol.split("; "))
+            after = after.replace(step.model_copy(update={"goal": step.goal.model_copy(update={"protocol": parts})}))
+    return after
 
 
 def _simulation(step: Step, species: tuple[Species, ...], request: str, feedback: str, max_atoms: int) -> Step:
@@ -81,10 +107,14 @@ def _simulation(step: Step, species: tuple[Species, ...], request: str, feedback
         return step
     with knowing_sources(species):
         plan, named = plan_dynamics(query, max_atoms)
-    if {one.smiles for one in named} != {one.smiles for one in species}:
+    if {one.smiles for one in named} != {one.smiles for one in molecules_of(step, species) if not one.found_by}:
         remedy = "Change its numbers only, or make a run of its own for other molecules."
         raise InputError("feedback", feedback, "names other molecules than the plan has", remedy)
     described = next(one.description for one in plan.steps if one.agent == "md_agent")
+    if step.goal.cluster is not None:
+        described += step.description[step.description.index(TAKES) :].partition(AT_STRUCTURES)[0]
+    if step.goal.geometry_step is not None:
+        described += at_structures(step.goal.geometry_step)
     return step.model_copy(update={"goal": step.goal.model_copy(update={"query": query}), "description": described})
 
 
@@ -106,10 +136,10 @@ def _changed(step: Step, level: Level, solvent: str | None, counts: dict[str, in
         values["engine"] = level.engine
     elif level.basis and not tight:
         values["basis"] = find_basis(level.basis)
-    if level.dispersion and not tight:
+    if (level.dispersion or level.without_dispersion) and not tight:
         values["dispersion"] = level.dispersion
-    if solvent:
-        values["solvent"] = solvent
+    if solvent is not None:
+        values |= {"solvent": solvent} if solvent else {"solvent": None, "solvent_model": None}
     return goal.model_copy(update=values)
 
 
@@ -137,9 +167,9 @@ def _described(step: Step, goal: Goal) -> str:
         text = text.replace(f"{before.particles} particles", f"{swarm.particles} particles")
         text = text.replace(f"{before.steps} steps", f"{swarm.steps} steps")
         text += f", seed {swarm.seed}" if swarm.seed != before.seed else ""
-    if goal.solvent != step.goal.solvent and goal.solvent:
-        before_in = f" in {step.goal.solvent}"
-        text = text.replace(before_in, f" in {goal.solvent}") if step.goal.solvent else f"{text} in {goal.solvent}"
+    if goal.solvent != step.goal.solvent:
+        now = f" in {goal.solvent}" if goal.solvent else ""
+        text = text.replace(f" in {step.goal.solvent}", now) if step.goal.solvent else f"{text}{now}"
     return text
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from orchestrator.chemistry.names import TABLE
-from orchestrator.planning.conditions import take_dispersion
+from orchestrator.planning.conditions import DISPERSION, take_dispersion
 from orchestrator.planning.words import DFT_WORD, OPTIMISE, OTHER_VERBS, VERBS
 from tasks.errors import InputError
 from tasks.methods import BASES, METHODS, SOLVENTS, Family, find_basis, find_method, find_solvent
@@ -50,17 +50,21 @@ _SAID_METHOD = re.compile(
     r"(?:at|with|using|by|the)\s+(?:the\s+)?([A-Za-z][\w\-]*)\s+(?:level|functional|method|hamiltonian)\b",
     re.IGNORECASE,
 )
+#: looks like the name of a functional that is in no table: B3PW91, MN15
+_LIKE_METHOD = re.compile(r"(?:at|with|using|by)\s+(?:the\s+)?((?=[\w-]*[A-Z][\w-]*[A-Z])[A-Z][\w-]*\d[\w-]*)(?![\w/])")
+_SOLUTION = re.compile(r"\bin\s+(?:\d+(?:\.\d+)?\s*m?M\s+\w+|\w+(?:olane|glyme|pyrrolidone|carbonate))(?!\w)")
 _PLAIN_WORDS = frozenset(
     "the an implicit same this that a any high higher low lower what which best good better default dft semiempirical"
     " semi-empirical"
     " quantum theory hybrid appropriate suitable usual standard first second basis a your another each density exchange"
-    " double-zeta triple-zeta small large larger smaller both".split()
+    " double-zeta small large larger smaller both".split()
 )
 _HARMLESS_PAIRS = re.compile(
     r"(?:homo|lumo|and|or|kcal|kj|ev|mol|hartree|eh|w|energy|energies|gap|dipole|formula|mass|cation|anion)s?",
     re.IGNORECASE,
 )
 _GAS = re.compile(r"\b(?:in\s+(?:the\s+)?)?(?:gas[- ]phase|vacuum|vacuo)\b", re.IGNORECASE)
+_NOT_IN = re.compile(r"\b(?:not|never|rather\s+than|instead\s+of|no\s+longer)\s+$", re.IGNORECASE)
 _SOLVENT_WORDS = sorted(
     {w.lower() for e in TABLE if e.kind == "molecule" for w in (e.name, *e.synonyms)} | set(SOLVENTS) | {"h2o", "meoh"},
     key=len,
@@ -91,6 +95,8 @@ class Level:
     method: str | None = None
     basis: str | None = None
     dispersion: str | None = None
+    #: there is to be none, which is something else than saying nothing about it
+    without_dispersion: bool = False
     solvent: str | None = None
     solvent_model: str | None = None
     temperature_kelvin: float | None = None
@@ -107,10 +113,13 @@ def take_solvent(text: str) -> tuple[str | None, str]:
     Raises
     ------
     InputError
-        If the solvent is not known.
+        If the solvent is not known, or more than one is named, or the gas phase as well.
     """
     solvent: str | None = None
     for match in (*_SOLVENT.finditer(text), *_AQUEOUS.finditer(text)):
+        if _NOT_IN.search(text[: match.start()]):  # "not in water but in vacuum"
+            text = _blanked(text, match)
+            continue
         name = "water" if match.re is _AQUEOUS else " ".join(match[1].split()).lower()
         name = {"dimethyl sulfoxide": "dmso", "dimethyl sulphoxide": "dmso", "dimethylformamide": "dmf",
                 "tetrahydrofuran": "thf", "n-hexane": "hexane"}.get(name, name)  # fmt: skip
@@ -118,8 +127,16 @@ def take_solvent(text: str) -> tuple[str | None, str]:
         if solvent not in (None, found):
             raise InputError("solvent", found, f"is named besides {solvent}", "Ask for one solvent in one request.")
         solvent = found
-        text = text[: match.start()] + " " * (match.end() - match.start()) + text[match.end() :]
+        text = _blanked(text, match)
+    if solvent and in_gas_phase(text):
+        problem = f"is asked for besides {solvent}"
+        raise InputError("solvent", "gas phase", problem, "Ask for one of them in one request.")
     return solvent, text
+
+
+def in_gas_phase(text: str) -> bool:
+    """Tell whether a text asks for the gas phase; "not in the gas phase" does not."""
+    return any(not _NOT_IN.search(text[: match.start()]) for match in _GAS.finditer(text))
 
 
 def is_tight_binding(method: str) -> bool:
@@ -143,7 +160,7 @@ def read_level(text: str) -> tuple[Level, str]:
         If a method, basis or engine is named that is not known, or more than one where one is needed.
     """
     dispersion, text = take_dispersion(text)
-    level = Level(dispersion=dispersion)
+    level = Level(dispersion=dispersion or None, without_dispersion=dispersion == "")
     methods: list[tuple[int, str]] = []
     bases: list[str] = []
     text = _GAS.sub(lambda match: " " * len(match[0]), text)
@@ -172,6 +189,54 @@ def read_level(text: str) -> tuple[Level, str]:
     engine, text = _engine(text)
     level = _assign(level, whole, methods, bases, engine)
     return level, text
+
+
+@dataclass(frozen=True)
+class Mention:
+    """Where a text names a method, a basis set or both, and a dispersion correction; empty: not that one."""
+
+    start: int
+    end: int
+    method: str
+    basis: str
+    dispersion: str = ""
+
+
+def level_mentions(text: str) -> list[Mention]:
+    """Find all levels in a text whose molecules and solvent are blanked out, from left to right.
+
+    Pairs with a geometry's level after ``//`` are none: they say all about themselves.
+
+    Raises
+    ------
+    InputError
+        If a method or basis set is named that is not known.
+    """
+    corrections = list(DISPERSION.finditer(text))
+    left_out = {place for match in corrections for place in range(*match.span())}
+    places = [place for place in range(len(text)) if place not in left_out]
+    rest = "".join(text[place] for place in places)
+    found = []
+
+    def mention(match: re.Match[str], method: str, basis: str) -> None:
+        start, end = places[match.start()], places[match.end() - 1] + 1
+        end = next((one.end() for one in corrections if one.start() == end and text[end] == "-"), end)
+        own = next((one[1] for one in corrections if start <= one.start() < end), "")
+        found.append(Mention(start, end, method, basis, own))
+
+    for match in _PAIR.finditer(rest):
+        if _is_pair(match, rest):
+            if not match[3]:
+                mention(match, _method(match[1]), find_basis(match[2]))
+            rest = _blanked(rest, match)
+    for match in _LONE_PAIR.finditer(rest):
+        rest = _blanked(rest, match)
+    for match in _METHOD.finditer(rest):
+        mention(match, _method(match[0]), "")
+        rest = _blanked(rest, match)
+    for match in _BASIS.finditer(rest):
+        mention(match, "", find_basis(match[1]))
+    return sorted(found, key=lambda one: one.start)
 
 
 def _blanked(text: str, match: re.Match[str]) -> str:
@@ -209,6 +274,10 @@ def _refuse_unknown(text: str) -> None:
                 find(match[1])
     if unknown := _FAMILIES_OF_BASES.search(text):
         find_basis(unknown[0])
+    if unknown := _LIKE_METHOD.search(text):
+        _method(unknown[1])
+    if unknown := _SOLUTION.search(text):
+        find_solvent(unknown[0].partition(" ")[2])
 
 
 def _engine(text: str) -> tuple[str, str]:

@@ -39,14 +39,18 @@ _SOLVENT = re.compile(
 )
 
 _NOT = (
-    r"(?:no|not|never|without|don['’]?t|do\s+not|doesn['’]?t|didn['’]?t|isn['’]?t|won['’]?t|needn['’]?t|cannot"
+    r"(?:no|not|never|without|neither|nor|don['’]?t|do\s+not|doesn['’]?t|didn['’]?t|isn['’]?t|won['’]?t|needn['’]?t|cannot"
     r"|avoid(?:ing)?|skip(?:ping)?|rather\s+than|instead\s+of|except(?:\s+for)?|nothing\s+(?:to\s+do\s+with|else))"
 )
 _NEGATED = re.compile(
-    rf"(?<![\w-]){_NOT}(?!\s+only\b)(?![\w-])"
+    rf"(?<!\bare\s)(?<!\bis\s)(?<!\bhas\s)(?<!\bhave\s)(?<!\bbe\s)(?<![\w-]){_NOT}(?!\s+only\b)(?![\w-])"
     r"(?:(?!\b(?:but|just|only|please|however|instead|though|and\s+(?:then|just|only)|which|then"
     r"|because)\b)[^,.;:!?\n()])*",
     re.IGNORECASE,
+)
+#: "Leave the quantum chemistry aside"
+_LEAVE = re.compile(
+    r"\b(?:leave|put|keep|set)\s+[^,.;:!?\n]{1,60}?\s(?:aside|out(?:\s+of\s+\w+)?|away|alone)\b", re.IGNORECASE
 )
 #: "You could run a PSO. Please don't.": the sentence before it is negated
 _PLEASE_DONT = re.compile(r"[^.?!\n]*[.,;]\s*(?:but\s+)?(?:please\s+)?(?:do\s+not|don['’]?t)(?:\s+do\s+(?:so|that"
@@ -54,17 +58,20 @@ _PLEASE_DONT = re.compile(r"[^.?!\n]*[.,;]\s*(?:but\s+)?(?:please\s+)?(?:do\s+no
                           re.IGNORECASE)  # fmt: skip
 #: what the answer is for, or where its molecule stands, is not what is asked
 _PURPOSE = re.compile(
-    r"\b(?:for|in)\s+(?:a|my|our|the\s+next|his|her)(?:\s+(?:last|next|new|recent|upcoming|first))?\s+"
-    r"(?:paper|thesis|talk|manuscript|presentation|poster|article|report|seminar|review|lecture|proposal|book"
-    r"|website)\b"
-    r"(?:\s+(?:on|about|of)\s+(?:(?!\b(?:I|we|please|could|can)\b)[^,.:;?!])*)?",
+    r"\b(?:for|in|on)\s+(?:a|my|our|the|this|his|her|an)(?:\s+(?:last|next|new|recent|upcoming|first|group|conference))?\s+"
+    r"(?:paper|thesis|talk|manuscript|presentation|poster|article|report|seminar|review|lecture|proposal|book|slides?"
+    r"|website|publication|meeting|cover|grant|course|class|deliverable|referees?|reviewers?|supervisor|boss|introduction)"
+    r"(?!\s+(?:by|from|in|say\w*|report\w*))\b(?:\s+(?:on|about|of)\s+(?:(?!\b(?:I|we|please|could|can)\b)[^,.:;?!])*)?"
+    r"|\bso\s+that\s+(?:I|we|they|it|my|our)\b[^.;?!\n]*|\b(?:the|our|my)\s+(?:DFT|MD|QM|HEM|modelling|simulation|library)\s+(?:people|group|team|colleagues?|guys|department)\b|\bbecause\b[^,.;:?!\n]*|\bas\s+(?:I|we)\s+(?:am|are|have|need)\b[^,.;:?!]*"
+    r"|\b(?:I|we)\s*(?:['’]ll|\s+will|\s+shall)\b[^.;?!\n]*",
     re.IGNORECASE,
 )
 _GIVEN = re.compile(
     r"\b(?:the\s+)?(?:literature|paper|article|experiment)\s+(?:gives|says|reports|quotes|has|value\s+(?:is"
     r"|of))\s+(?:about\s+)?"
     r"[-−–]?\d[^,.;]*|\b(?:I|we)\s+(?:already\s+)?(?:have|had|know|got)\s+(?:already\s+)?(?:(?:the|all|our)\s+)"
-    r"[^,.;!?]*?\b(?:already|in\s+hand)\b|\b(?:I|we)\s+already\s+(?:have|know|did|ran|got)\b[^,.;!?]*",
+    r"[^,.;!?]*?\b(?:already|in\s+hand|by\s+heart|myself)\b|\b(?:that|which)\s+(?:the|our|my|a)\s+(?!\w+ium\b)\w+(?:\s+\w+){0,2}\s+"
+    r"(?:gave|found|proposed|suggested|made|calls|called|mentions|came|used|asked|wants|sent|handed)\b[^,.;:!?]*|\b(?:I|we)\s+already\s+(?:have|know|did|ran|got)\b[^,.;!?]*",
     re.IGNORECASE,
 )
 
@@ -85,7 +92,7 @@ def plain(text: str) -> Plain:
     for pattern in (_LEVEL, _SOLVENT, _PURPOSE, _GIVEN):
         rest = _blank(pattern, rest)
     negated: list[str] = []
-    for pattern in (_PLEASE_DONT, _NEGATED):
+    for pattern in (_PLEASE_DONT, _LEAVE, _NEGATED):
         negated += [match[0] for match in pattern.finditer(rest)]
         rest = _blank(pattern, rest)
     return Plain(respelled(rest), respelled(" . ".join(negated)), level)
@@ -96,7 +103,9 @@ def without_quotes(text: str) -> str:
     rest = text
     if _SAID_SMILES.search(_blank(_FENCED, text)):
         rest = _blank(_SHORT_SMILES, rest)
-    for pattern in (_FENCED, _QUOTED_LINE, _OUTPUT_LINE, _QUOTED):
+    # Who writes all in capitals pastes nothing, unless it looks like a program's numbers.
+    pasted = (_OUTPUT_LINE,) if re.search(r"[a-z]{3}|\*{3}|\d\.\d{3}", text) else ()
+    for pattern in (_FENCED, _QUOTED_LINE, *pasted, _QUOTED):
         rest = _blank(pattern, rest)
     for match in list(_TOKEN.finditer(rest)):
         token = match[0].strip("().:?!'\"")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from orchestrator.planning.levels import Level, is_tight_binding
 from orchestrator.planning.request import Request
@@ -17,6 +17,8 @@ from tasks.units import memory_mb
 DEFAULT_METHOD, DEFAULT_BASIS = "B3LYP", "def2-SVP"
 GEOMETRY_METHOD = "GFN2-xTB"
 FORCE_FIELD = "MMFF94s"
+#: stands for the step of another part of the request that optimised the molecules, until the parts are joined
+EARLIER = 0
 #: what is computed where two molecules are compared without saying in what
 DEFAULT_PROPERTIES = ("homo", "lumo", "gap", "dipole")
 _IDENTITY = ("smiles", "formula", "mass", "charge")
@@ -75,8 +77,14 @@ class _Stage:
         return f"{method}/{self.basis}" if self.basis else method
 
 
-def build_plan(request: Request) -> Plan:
+def build_plan(request: Request, relaxed: str = "") -> Plan:
     """Give the plan of a request that names molecules and something to find out about them.
+
+    Parameters
+    ----------
+    relaxed
+        The level at which a part of the request before this one has optimised the molecules; the first quantum step
+        then begins at the geometries of step ``EARLIER``. Empty: no part has.
 
     Raises
     ------
@@ -98,8 +106,8 @@ def build_plan(request: Request) -> Plan:
             goal=Goal(properties=identity, compare=compare, operations=request.operations),
         )
     ]
-    stages = _stages(request, electronic) if electronic else []
-    protocol = _protocol(stages, request.level.solvent, request.level.solvent_model)
+    stages = _stages(request, electronic, bool(relaxed)) if electronic else []
+    protocol = _protocol(stages, request.level.solvent, request.level.solvent_model, relaxed)
     for index, stage in enumerate(stages):
         last = index == len(stages) - 1
         wanted = electronic if last else ("geometry",)
@@ -120,7 +128,7 @@ def build_plan(request: Request) -> Plan:
             cores=request.cores,
             memory_mb=memory_mb(request.memory, "request") if request.memory else None,
             compare=compare and last,
-            geometry_step=number - 1 if index else None,
+            geometry_step=number - 1 if index else EARLIER if relaxed else None,
             protocol=protocol if last else stage.level,
         )
         _check(goal, request.species)
@@ -143,8 +151,18 @@ def build_plan(request: Request) -> Plan:
     return Plan(title=title if len(title) <= 120 else f"{title[:119]}…", steps=tuple(steps))
 
 
-def _stages(request: Request, electronic: tuple[str, ...]) -> list[_Stage]:
+def _stages(request: Request, electronic: tuple[str, ...], relaxed: bool) -> list[_Stage]:
     """Give the quantum steps: usually an optimisation by tight binding, then a single point by DFT."""
+    stages = _whole_stages(request, electronic)
+    if relaxed and (other := request.level.geometry_method):
+        problem = f"is named besides {request.level.method} for a structure that an earlier step gives"
+        raise InputError("method", other, problem, "Name one level, or say what is to be computed at each.")
+    if relaxed and not THERMAL & set(electronic):
+        return [replace(stages[-1], task="single_point")]
+    return stages[-1:] if relaxed else stages
+
+
+def _whole_stages(request: Request, electronic: tuple[str, ...]) -> list[_Stage]:
     level = request.level
     method = level.method or DEFAULT_METHOD
     thermal = bool(THERMAL & set(electronic))
@@ -192,14 +210,14 @@ def _solvent_model(request: Request, stages: list[_Stage], stage: _Stage) -> str
     return model if stage in fitting or not fitting else None
 
 
-def _protocol(stages: list[_Stage], solvent: str | None, model: str | None) -> str:
+def _protocol(stages: list[_Stage], solvent: str | None, model: str | None, relaxed: str) -> str:
     """Give the level as a paper writes it: that of the properties, then ``//``, then that of the geometry."""
     if not stages:
         return ""
     final = stages[-1]
     level = final.level
     if final.task in ("single_point", "frequencies"):
-        level += f"//{stages[0].level if len(stages) > 1 else FORCE_FIELD}"
+        level += f"//{stages[0].level if len(stages) > 1 else relaxed or FORCE_FIELD}"
     return f"{level} in {solvent}{f' ({model})' if model else ''}" if solvent else level
 
 
@@ -227,7 +245,9 @@ def _describe(stage: _Stage, goal: Goal, names: str) -> str:
     if stage.task.startswith("optimisation"):
         also = f"; {wanted}" if wanted else ""
         return f"Optimise {names} with {stage.level}{where}{also}"
-    geometry = f"the geometries of step {goal.geometry_step}" if goal.geometry_step else "force-field geometries"
+    geometry = (
+        f"the geometries of step {goal.geometry_step}" if goal.geometry_step is not None else "force-field geometries"
+    )
     what = "Frequencies" if stage.task == "frequencies" else "Single points"
     return f"{what} of {names} with {stage.level}{where} at {geometry}: {wanted or 'energy'}"
 

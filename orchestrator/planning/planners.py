@@ -14,15 +14,17 @@ from orchestrator.planning.asked import Asked
 from orchestrator.planning.chemistry import beside_dynamics, plan_checking, plan_on_job, read_reactions, read_smiles
 from orchestrator.planning.design import plan_design
 from orchestrator.planning.dynamics import plan_dynamics
-from orchestrator.planning.literature import plan_literature
+from orchestrator.planning.looking import only_looks
 from orchestrator.planning.molecules import Unknown
 from orchestrator.planning.plan import DEFAULT_PROPERTIES, build_plan
 from orchestrator.planning.request import EXAMPLE, Request, is_ordinary, read_request
-from orchestrator.planning.research import plan_research
+from orchestrator.planning.research import LIBRARY, WEB, plan_research
+from orchestrator.planning.vocabulary import COSTLY
 from orchestrator.state import SUMMARY, Decision, Plan, Species
 from tasks.errors import InputError
 
 #: what is found out of a molecule where only the agent was chosen
+_SINGLE_POINT = re.compile(r"\bsingle[- ]points?\b", re.IGNORECASE)
 _USUAL_IDENTITY = ("formula", "mass", "charge")
 _QUOTED = re.compile(r"`([^`\n]{3,200})`|\"([^\"\n]{3,200})\"|“([^”\n]{3,200})”|(?<!\w)'([^'\n]{3,200})'(?!\w)")
 _A_NAME = r"(?:the\s+)?(?:(?:molecule|compound|drug|cation|anion)\s+)?([A-Za-z\d\[(][\w\-,()\[\]']*[\w)\]])"
@@ -61,11 +63,16 @@ def plan_for(agent: str, asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
 
     Raises
     ------
+    Abstained
+        If the request only wants to see or stop something that the agent's jobs are about.
     InputError
         If there is no such agent, or it cannot use the request as it is.
     """
     if agent not in PLANNERS:
         raise InputError("agent", agent, "is no agent that can be asked", f"Known are {', '.join(PLANNERS)}.")
+    if agent in COSTLY and (looked := only_looks(asked.text)):
+        wish, remedy = looked
+        raise Abstained(asked.text, f"wants to {wish}, for which nothing is started", remedy)
     return PLANNERS[agent](asked)
 
 
@@ -81,19 +88,21 @@ def refuse_others(plan: Plan, agents: tuple[str, ...], request: str) -> None:
 def _quantum(asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
     """Plan what molecules are, what is computed of them, and what is analysed of their orbitals."""
     if wish := read_wish(asked.text):
-        plan, species, request = plan_analysis(asked.text, wish, asked.max_atoms)
+        plan, species, request = plan_analysis(asked.text, wish, asked.max_atoms, asked.relaxed)
         if request is not None:
             refuse_impossible(request)
         return plan, species
     request = read_request(asked.text, asked.max_atoms)
     if request.species and not request.electronic and not request.identity and not request.operations:
+        if _SINGLE_POINT.search(request.rest):
+            request = replace(request, electronic=("energy",))
         # Whoever chose the agent for a molecule alone wants what it usually gives.
-        if asked.agent == "chemistry_agent":
+        elif asked.agent == "chemistry_agent":
             request = replace(request, identity=_USUAL_IDENTITY)
         elif asked.agent == "qm_agent":
             request = replace(request, electronic=DEFAULT_PROPERTIES)
     refuse_impossible(request)
-    return build_plan(request), request.species
+    return build_plan(request, asked.relaxed), request.species
 
 
 def _chemistry(asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
@@ -136,11 +145,11 @@ def _dynamics(asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
 
 
 def _literature(asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
-    return plan_literature(asked.text), ()
+    return plan_research(asked.text, LIBRARY), ()
 
 
 def _web(asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
-    return plan_research(asked.text, "web_search_agent"), ()
+    return plan_research(asked.text, WEB), ()
 
 
 #: agent -> what reads its requests; a new agent needs an entry here and its words in ``vocabulary``

@@ -6,16 +6,18 @@ from typing import Any
 
 from orchestrator.asking import Options
 from orchestrator.chemistry.complete import complete_spec
+from orchestrator.chemistry.geometry import embed_apart
 from orchestrator.chemistry.molecules import DEFAULT_MAX_ATOMS
 from orchestrator.chemistry.swarms import complete_swarm
 from orchestrator.inputs import complete_analysis
 from orchestrator.planning.asked import Asked
+from orchestrator.planning.clusters import cluster_species, with_cluster
 from orchestrator.planning.cost import Cost, estimate
 from orchestrator.planning.decide import plan_request
 from orchestrator.planning.design import usual_candidate
 from orchestrator.planning.dynamics import read_dynamics
 from orchestrator.planning.molecules import knowing_sources
-from orchestrator.planning.specs import spec_for
+from orchestrator.planning.specs import is_cluster, spec_for
 from orchestrator.state import Plan, Species, Step, molecules_of
 from tasks.jobspec import InputFile
 from tasks.specs import WavefunctionSpec, dump_spec
@@ -91,6 +93,8 @@ def preview_plan(
             spec = complete_swarm(step.goal.swarm)
             cost = estimate(spec)
             jobs.append({"spec": dump_spec(spec), "estimated_cost": _shown(cost)})
+        elif step.agent == "qm_agent" and not its and (taken := _taken(step, plan, request_text, max_atoms)):
+            jobs.append(_job(step, taken, offered, max_atoms)[0])
         elif step.agent == "qm_agent" and not its:
             # Its molecules come out of an earlier step: a usual one stands for each.
             cost = _usual(step, plan, offered, max_atoms)
@@ -103,9 +107,12 @@ def preview_plan(
             found = its or (_middle(plan),) if step.goal.molecules_step is not None else ()
             with knowing_sources(species):
                 simulations = read_dynamics(step.goal.query or request_text, max_atoms, found).specs
-            for simulation in simulations:
+            for simulation in with_cluster(simulations, step.goal.cluster):
                 cost = estimate(simulation)
-                jobs.append({"spec": dump_spec(simulation), "estimated_cost": _shown(cost)})
+                made: dict[str, Any] = {"spec": dump_spec(simulation)}
+                if step.goal.geometry_step is not None:
+                    made["geometry_from"] = f"step {step.goal.geometry_step}"
+                jobs.append({**made, "estimated_cost": _shown(cost)})
         if step.goal.analyses:
             jobs += [_analysis(step, name, offered) for name in [one.name for one in its] or [""]]
         costs = [job["estimated_cost"]["core_seconds"] for job in jobs]
@@ -163,7 +170,9 @@ def _analysis(step: Step, label: str, offered: frozenset[str] | None) -> dict[st
 
 
 def _job(step: Step, species: Species, offered: frozenset[str] | None, max_atoms: int) -> tuple[dict[str, Any], Cost]:
-    spec = complete_spec(spec_for(species, step.goal), offered, max_atoms)
+    # Where its molecules will stand is not known yet; how many atoms they have is.
+    xyz = embed_apart(species.smiles) if is_cluster(species) else None
+    spec = complete_spec(spec_for(species, step.goal, xyz), offered, max_atoms)
     cost = estimate(spec)
     shown = dump_spec(spec)
     job: dict[str, Any] = {"spec": shown}
@@ -186,6 +195,15 @@ def _shown(cost: Cost) -> dict[str, Any]:
 def _usual(step: Step, plan: Plan, offered: frozenset[str] | None, max_atoms: int) -> Cost:
     """Estimate one job of a step whose molecules a swarm will find: the candidate in the middle of its encoding."""
     return _job(step, _middle(plan), offered, max_atoms)[1]
+
+
+def _taken(step: Step, plan: Plan, request_text: str, max_atoms: int) -> Species | None:
+    """Give the cluster that an earlier step will take out of a simulation; None: the step is about no such."""
+    source = next((one for one in plan.steps if one.number == step.goal.molecules_step), None)
+    if source is None or source.goal.cluster is None:
+        return None
+    (spec,) = read_dynamics(source.goal.query or request_text, max_atoms).specs
+    return cluster_species(source.goal.cluster, spec)
 
 
 def _middle(plan: Plan) -> Species:

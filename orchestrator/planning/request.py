@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from orchestrator.chemistry.complete import check_identity
 from orchestrator.chemistry.molecules import DEFAULT_MAX_ATOMS, identify
+from orchestrator.planning.changed import refuse_changed
 from orchestrator.planning.conditions import Conditions, take_conditions
 from orchestrator.planning.levels import Level, read_level, take_solvent
 from orchestrator.planning.molecules import Found, Unknown, UnknownName, find_molecules, to_species
@@ -53,6 +54,13 @@ _ORDINARY = frozenset(
     " afterwards afterward thereafter finally lastly next"
     " meanwhile subsequently please cite search simulate visualise visualize render draw".split()
 )  # fmt: skip
+
+
+_SPINS = {
+    "singlet": 1, "closed-shell": 1, "closed shell": 1, "doublet": 2, "triplet": 3, "quartet": 4, "quintet": 5,
+    "sextet": 6, "septet": 7,
+}  # fmt: skip
+_SPIN = re.compile(rf"\b(?:{'|'.join(_SPINS)})\b(?![- ]triplet)(?<!singlet[- ]triplet)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,6 +134,7 @@ def read_request(text: str, max_atoms: int = DEFAULT_MAX_ATOMS) -> Request:
     )
     for one in species:
         check_identity(identify(one.smiles, max_atoms=max_atoms), charge, multiplicity)
+    refuse_changed(rest, bool(species))
     electronic, identity = _properties(rest, bool(species))
     if not THERMAL & set(electronic):
         _refuse_unused(conditions)
@@ -178,8 +187,11 @@ def _stated_charge(rest: str) -> int | None:
 def _stated_multiplicity(rest: str) -> int | None:
     if match := re.search(r"\bmultiplicity\s*(?:is|of|=|:)?\s*(\d+)\b", rest, re.IGNORECASE):
         return int(match[1])
-    words = {"singlet": 1, "closed-shell": 1, "closed shell": 1, "doublet": 2, "triplet": 3, "quartet": 4}
-    return next((number for word, number in words.items() if re.search(rf"\b{word}\b", rest, re.IGNORECASE)), None)
+    found = {match[0].lower(): _SPINS[match[0].lower()] for match in _SPIN.finditer(rest)}
+    if len(set(found.values())) > 1:
+        problem, remedy = "are several spin states", "Ask for one of them in one request, and compare its results."
+        raise InputError("multiplicity", " and ".join(found), problem, remedy)
+    return next(iter(found.values()), None)
 
 
 def _properties(rest: str, named: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:

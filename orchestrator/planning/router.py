@@ -1,61 +1,73 @@
 """Which agents a request is for, by its words alone: scored, with the words that were found; nothing on a tie.
 
-Quotations, pasted output, SMILES and levels of theory are no words; negated words count against their agent. A
-compound request is routed clause by clause.
+A compound request is routed clause by clause. What would start jobs needs more than the others: words enough, no other
+agent nearly as strong, and a sentence that asks.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from orchestrator.chemistry.names import find_names
 from orchestrator.planning import manners
-from orchestrator.planning.clauses import split
-from orchestrator.planning.plain import plain
-from orchestrator.planning.vocabulary import CHECKING, DOING, FIELDS, HINT, PHRASE, TOOL, TOPIC
+from orchestrator.planning.clauses import is_bare_verb, phrases, split
+from orchestrator.planning.lexicon import PHRASE, TOOL, TOPIC
+from orchestrator.planning.molecules import looks_like_smiles
+from orchestrator.planning.scoring import SOURCES, Scores, score
+from orchestrator.planning.sentences import only_tells
+from orchestrator.planning.vocabulary import COSTLY, DOING, LOOKING
 
-#: what the leader must be ahead of the next
-MARGIN = 1.0
 #: what the words of a clause must weigh to be a part of a plan
 ENOUGH = 2.0
-#: agents that find out what others have found
-SOURCES = frozenset({"rag_agent", "web_search_agent"})
-#: agents whose work is jobs, which nothing starts on a hint
-COSTLY = frozenset({"hem_agent", "qm_agent", "md_agent", "multiwfn_agent"})
+#: whose work the plan of an agent begins with, so that its words say nothing against that agent
+_HELPERS = {"qm_agent": ("chemistry_agent",), "multiwfn_agent": ("chemistry_agent", "qm_agent")}
+_ORDER = ("web_search_agent", "rag_agent", "chemistry_agent", "hem_agent", "qm_agent", "md_agent", "multiwfn_agent")
+#: which agent's work may follow whose within one clause
+_GOES_ON = frozenset(
+    {(one, other) for one, other in itertools.combinations(_ORDER, 2) if (one, other) != ("md_agent", "multiwfn_agent")}
+    | {(one, source) for one in _ORDER for source in SOURCES if one != source}
+    | {("hem_agent", "chemistry_agent")}
+)
 #: what a design is judged by
-_OBJECTIVE = re.compile(r"conductivit\w+|water uptake|swell\w*|stabilit\w+|mobilit\w+|transport", re.IGNORECASE)
-Kind = Literal["agent", "plan", "respond", "refuse", "ask"]
-
-#: a declarative sentence tells what is the case; it asks for nothing
-_CONTEXT = re.compile(
-    r"^\W*(?:(?:I|we)\s+(?:just\s+|also\s+|have\s+just\s+)?(?:already|have|had|ran|did|got|know|used|computed|tried"
-    r"|think|believe|read|heard|am\s+(?:working"
-    r"|writing|preparing)|are\s+(?:working|writing)|work|study|finished)\b|I've\b|we've\b"
-    r"|(?:my|our|the|this|that|it|its|there|these|those|here|yesterday|earlier)\b[^?]*?\b(?:is|are|was|were|has"
-    r"|have|had|stopped|crashed"
-    r"|failed|rejects|gives|gave|says|finished|ended|shows|look|looks|seems|died|everywhere)\b|\w+\s+warnings?\b)",
+_OBJECTIVE = re.compile(
+    r"(?:ion(?:ic)? )?conductivit\w+|water uptake|swell\w*|stabilit\w+|mobilit\w+|transport|diffus\w+", re.IGNORECASE
+)
+_JUDGED = r"molar\s+mass(?:es)?|molecular\s+weights?|mw|lumos?|gaps?|barriers?|log\s?p|kcal(?:/mol)?|ev"
+_PROGRAM = re.compile(
+    r"orca|x-?tb|pyscf|psi4|nwchem|gaussian|gromacs|gmx|lammps|openmm|multiwfn|dft|md|pso", re.IGNORECASE
+)
+#: words of other agents that say nothing against one
+_POLYMER = re.compile(
+    r"\w{2,4}_bb\w*|backbones?|membranes?|ionomers?|[ah]ems?|(?:anion|hydroxide)[- ]exchange|poly\w+", re.IGNORECASE
+)
+_SHARED = {
+    "md_agent": _POLYMER,
+    "hem_agent": re.compile(rf"{_OBJECTIVE.pattern}|{_JUDGED}|(?:re)?optimi[sz]\w*", re.IGNORECASE),
+    "rag_agent": _PROGRAM,
+    "web_search_agent": _PROGRAM,
+}
+#: a wish for a value is no request to compute it
+_BOUND = re.compile(
+    r"[<>≤≥]|\b(?:below|above|under|over|at\s+(?:least|most)|between|less\s+than|more\s+than|greater|high\w*|low\w*|maxim\w+"
+    r"|minim[ai]\w*)\b",
     re.IGNORECASE,
 )
-_ASKS = re.compile(r"\?|\b(?:please|could\s+you|can\s+you|what|which|where|how|who|when|why)\b", re.IGNORECASE)
-
-
-@dataclass(frozen=True)
-class Scores:
-    """What the words of a text weigh, by agent, and which they are."""
-
-    weights: dict[str, float]
-    words: dict[str, tuple[str, ...]]
-
-    @property
-    def leaders(self) -> tuple[str, ...]:
-        """The agents in front, the heaviest first; one if it is clearly ahead, none without words."""
-        best = max(self.weights.values(), default=0.0)
-        if best <= 0:
-            return ()
-        near = [agent for agent, weight in self.weights.items() if weight > best - MARGIN]
-        return tuple(sorted(near, key=lambda agent: -self.weights[agent]))
+#: what is asked of something that was said elsewhere
+_OF_IT = re.compile(
+    r"\b(?:of|for|on|with)\s+(?:it|this|that|them|these|those|both)\W*$|^\W*(?:and\s+)?(?:what|how)\s+about\s+(?:the\s+)?\w+\W*$",
+    re.IGNORECASE,
+)
+#: "look it up online": where to find what was asked before
+_WHERE = re.compile(
+    r"^\W*(?:please\s+|just\s+|only\s+|for\s+now\s+)*(?:look|google|search|check|use|consult|ask)\b(?!.*\b(?:compar\w+|whether|if"
+    r"|what|which|for\s+\w+)\b)(?:\W+\w+){1,6}\W*$",
+    re.IGNORECASE,
+)
+Kind = Literal["agent", "plan", "respond", "refuse", "ask"]
 
 
 @dataclass(frozen=True)
@@ -91,60 +103,6 @@ class Route:
     clauses: tuple[Clause, ...] = ()
 
 
-def score(text: str) -> Scores:
-    """Weigh the words of a text for every agent."""
-    read = plain(text)
-    found = {agent: _found(one.words, read.words) for agent, one in FIELDS.items()}
-    weights: dict[str, float] = {}
-    words: dict[str, tuple[str, ...]] = {}
-    for agent, one in FIELDS.items():
-        mine = [find for find in found[agent] if not _within_heavier(find, agent, found)]
-        # "No DFT" speaks against quantum chemistry; "without optimisation" only says how.
-        against = sum(find.weight for find in _found(one.words, read.negated) if find.weight >= TOOL)
-        weight = sum(find.weight for find in mine) - against
-        if agent == "qm_agent" and read.level:
-            weight += PHRASE if DOING.search(read.words) or CHECKING.search(read.words) else HINT
-        if agent in SOURCES and weight >= PHRASE and not DOING.search(read.words):
-            # What a source says comes from the source, whatever it is about.
-            weight += PHRASE + TOPIC
-        if weight > 0:
-            weights[agent] = weight
-            words[agent] = tuple(dict.fromkeys(" ".join(find.text.split()) for find in mine)) or ("level of theory",)
-    return Scores(weights, words)
-
-
-@dataclass(frozen=True)
-class _Find:
-    weight: float
-    start: int
-    end: int
-    text: str
-
-
-def _found(words: Sequence[tuple[float, re.Pattern[str]]], text: str) -> list[_Find]:
-    """Give what is found of an agent's words, each pattern once, heaviest first; no part of a text counts twice."""
-    found: list[_Find] = []
-    for weight, pattern in sorted(words, key=lambda one: -one[0]):
-        for match in pattern.finditer(text):
-            if not any(one.start < match.end() and match.start() < one.end for one in found):
-                found.append(_Find(weight, match.start(), match.end(), match[0]))
-                break
-    return found
-
-
-def _within_heavier(find: _Find, agent: str, found: dict[str, list[_Find]]) -> bool:
-    """Tell whether a find is only a part of what points to another agent more strongly."""
-    return any(
-        other.weight > find.weight
-        and other.start <= find.start
-        and find.end <= other.end
-        and other.end - other.start > find.end - find.start
-        for name, others in found.items()
-        if name != agent
-        for other in others
-    )
-
-
 def route(text: str, preferred: str = "") -> Route:
     """Say which agents a request is for, without reading its molecules or parameters.
 
@@ -155,6 +113,7 @@ def route(text: str, preferred: str = "") -> Route:
     """
     if why := manners.forbidden(text):
         return Route("refuse", reason=why)
+    text = manners.tidied(text)
     if manners.is_only_polite(text):
         return Route("respond", reason="a greeting, thanks, or a question about Simrelay")
     if manners.beyond(text):
@@ -170,21 +129,48 @@ def route(text: str, preferred: str = "") -> Route:
         return Route("plan", agents, reason, score(text), parts)
     whole = _merged([score(clause) for clause in clauses])
     leaders = _settled(whole, preferred)
-    if len(agents) == 1 and agents[0] not in leaders and whole.weights.get(agents[0], 0) >= ENOUGH:
-        leaders = leaders or agents
-    if len(leaders) == 1 and leaders[0] in COSTLY and whole.weights[leaders[0]] < ENOUGH:
-        said = ", ".join(whole.words[leaders[0]])
-        return Route("ask", _candidates(whole), f"hardly says what to do ({said})", whole)
-    if len(leaders) == 1:
-        words = ", ".join(whole.words[leaders[0]])
-        return Route("agent", leaders, f"words of {leaders[0]}: {words}", whole)
-    if leaders:
-        return Route("ask", leaders, _alike(whole), whole)
-    return Route("ask", reason="does not say what to do", scores=whole)
+    if not leaders:
+        return Route("ask", reason="does not say what to do", scores=whole)
+    if leaders == (preferred,):
+        return Route("agent", leaders, f"a person chose {preferred}", whole)
+    if len(leaders) > 1 or _opposed(whole, leaders[0]):
+        return Route("ask", _candidates(whole)[: max(2, len(leaders))], _alike(whole), whole)
+    words = ", ".join(whole.words[leaders[0]])
+    cheap = leaders == ("chemistry_agent",) and _names_molecule(text)
+    if whole.weights[leaders[0]] < ENOUGH and not cheap:
+        return Route("ask", _candidates(whole), f"hardly says what to do ({words})", whole)
+    if leaders[0] in COSTLY and (is_bare_verb(text) or (whole.weights[leaders[0]] <= PHRASE and _OF_IT.search(text))):
+        return Route("ask", leaders, f"does not say to what ({words})", whole)
+    if all(map(only_tells, clauses)):
+        return Route("ask", leaders, f"tells something ({words}), and asks for nothing", whole)
+    return Route("agent", leaders, f"words of {leaders[0]}: {words}", whole)
+
+
+def _names_molecule(text: str) -> bool:
+    return bool(find_names(text)) or any(
+        looks_like_smiles(word.strip("().:?!'\"")) for word in re.split(r"[\s,;]+", text)
+    )
+
+
+def _opposed(scores: Scores, leader: str) -> bool:
+    """Tell whether another agent's words are so strong that the leader's lead is no decision."""
+    rival = max((scores.weights[agent] for agent in _against(scores, leader)), default=0.0)
+    lead = scores.weights[leader] - rival
+    if leader in SOURCES and leader in scores.named:
+        return False
+    return (rival >= TOOL and lead < PHRASE) or (leader in COSTLY and rival >= PHRASE and lead <= TOPIC)
+
+
+def _against(scores: Scores, leader: str) -> list[str]:
+    """Give the other agents whose words are more than what the leader's own requests hold too."""
+    shared = _SHARED.get(leader)
+    others = [agent for agent in scores.weights if agent != leader and agent not in _HELPERS.get(leader, ())]
+    return [one for one in others if shared is None or not all(map(shared.fullmatch, scores.words[one]))]
 
 
 def _alike(scores: Scores) -> str:
-    said = "; ".join(f"{agent}: {', '.join(scores.words[agent])}" for agent in scores.leaders)
+    shown = _candidates(scores)[: max(2, len(scores.leaders))]
+    said = "; ".join(f"{agent}: {', '.join(scores.words[agent])}" for agent in shown)
     return f"its words fit several agents alike ({said})"
 
 
@@ -193,16 +179,24 @@ def _candidates(scores: Scores) -> tuple[str, ...]:
 
 
 def _clauses(text: str) -> list[str]:
-    """Give the clauses that ask for something; all, if none does so visibly."""
+    """Give the clauses that ask for something; all, if what asks says nothing by itself ("Calculate it")."""
     clauses = split(text)
-    asking = [one for one in clauses if not _CONTEXT.search(one) or _ASKS.search(one)]
-    return asking if any(_settled(score(one)) for one in asking) else clauses
+    asking = [one for one in clauses if not only_tells(one)]
+    if any(_settled(score(one)) for one in asking):
+        return asking
+    if any(map(DOING.search, asking)):
+        # What a paper says is no source for who wants it computed.
+        return [one for one in clauses if one in asking or not SOURCES & set(_settled(score(one)))]
+    return clauses
 
 
 def _settled(scores: Scores, preferred: str = "") -> tuple[str, ...]:
     leaders = scores.leaders
     if preferred in leaders:
         return (preferred,)
+    settled = [one for one in _SHARED if scores.weights.get(one, 0) >= PHRASE and not _against(scores, one)]
+    if len(settled) == 1 and set(leaders) != SOURCES:
+        return (settled[0],)
     computed = {"chemistry_agent", "qm_agent", "multiwfn_agent"}
     if "multiwfn_agent" in leaders and scores.weights["multiwfn_agent"] >= PHRASE and set(leaders) <= computed:
         # The plan of an analysis begins with the quantum steps that it needs.
@@ -222,17 +216,40 @@ def _merged(several: Sequence[Scores]) -> Scores:
         for agent, weight in scores.weights.items():
             weights[agent] = weights.get(agent, 0) + weight
             words[agent] = tuple(dict.fromkeys((*words.get(agent, ()), *scores.words[agent])))
-    return Scores(weights, words)
+    return Scores(weights, words, frozenset().union(*(scores.named for scores in several)))
 
 
 def _needed(parts: Sequence[Clause], agent: str, scores: Scores) -> float:
     """Give what a clause must weigh to be a part after those before it."""
     if not parts:
-        return TOPIC
+        return ENOUGH if agent in COSTLY else TOPIC
     # "Rank them by water uptake" is still the design, "relax the box" still the simulation.
     if (parts[-1].agent, agent) == ("hem_agent", "md_agent") and all(map(_OBJECTIVE.search, scores.words[agent])):
         return float("inf")
     return ENOUGH + TOPIC if (parts[-1].agent, agent) == ("md_agent", "qm_agent") else ENOUGH
+
+
+def _unlike(clause: str) -> list[str]:
+    """Cut a clause into phrases that name different agents outright, one to go on after the other; or leave it."""
+    if LOOKING.search(clause) and SOURCES & score(clause).named:
+        return [clause]
+    found: list[tuple[int, int, str]] = []
+    end = 0
+    for phrase in phrases(clause):
+        start = clause.index(phrase, end)
+        end = start + len(phrase)
+        if found and not found[-1][2]:
+            start = found.pop()[0]
+        scores = score(clause[start:end])
+        leaders = _settled(scores)
+        strong = not _BOUND.search(phrase) and len(leaders) == 1 and scores.weights[leaders[0]] >= TOOL
+        agent = leaders[0] if strong and not _opposed(scores, leaders[0]) else ""
+        if found and agent in ("", found[-1][2]):
+            found[-1] = (found[-1][0], end, found[-1][2])
+        else:
+            found.append((start, end, agent))
+    pairs = list(itertools.pairwise(agent for _, _, agent in found))
+    return [clause[i:j] for i, j, _ in found] if pairs and all(pair in _GOES_ON for pair in pairs) else [clause]
 
 
 def _parts(clauses: Sequence[str], preferred: str) -> tuple[tuple[Clause, ...], Scores | None]:
@@ -248,7 +265,7 @@ def _parts(clauses: Sequence[str], preferred: str) -> tuple[tuple[Clause, ...], 
     undecided: Scores | None = None
     parts: list[Clause] = []
     waiting = ""
-    for text in clauses:
+    for text in (phrase for clause in clauses for phrase in _unlike(clause)):
         scores = score(text)
         leaders = _settled(scores, preferred)
         if len(leaders) != 1 or scores.weights[leaders[0]] < _needed(parts, leaders[0], scores):
@@ -261,6 +278,10 @@ def _parts(clauses: Sequence[str], preferred: str) -> tuple[tuple[Clause, ...], 
                 waiting = f"{waiting}{text}, "
             continue
         agent = leaders[0]
+        if agent in SOURCES and parts and _WHERE.search(text) and not any(DOING.search(part.text) for part in parts):
+            merged = _merged([scores, *(part.scores for part in parts)])
+            parts = [Clause(", ".join([*(part.text for part in parts), text]), agent, merged)]
+            continue
         if parts and parts[-1].agent == agent:
             parts[-1] = Clause(f"{parts[-1].text}, then {text}", agent, _merged([parts[-1].scores, scores]))
         else:

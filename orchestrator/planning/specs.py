@@ -9,6 +9,16 @@ _ATOM = {"optimisation": "single_point", "optimisation_frequencies": "frequencie
 _CONDITIONS = ("temperature_kelvin", "pressure_pascal")
 
 
+def is_cluster(species: Species) -> bool:
+    """Tell whether it is several molecules together, which only a structure describes."""
+    return "." in species.smiles
+
+
+def key_of(species: Species) -> str:
+    """Give what the spec of a molecule is known by: its SMILES, or the name of a cluster."""
+    return species.name[:120] if is_cluster(species) else species.smiles
+
+
 def spec_for(species: Species, goal: Goal, xyz: str | None = None) -> QuantumSpec:
     """Give what a quantum step asks for one molecule, with its structure if that is known already.
 
@@ -18,6 +28,8 @@ def spec_for(species: Species, goal: Goal, xyz: str | None = None) -> QuantumSpe
         If the level of theory contradicts itself (a basis set with a method that brings its own, …).
     """
     molecule = {"smiles": species.smiles, "name": species.name[:120]} | ({"xyz": xyz} if xyz else {})
+    if is_cluster(species):
+        del molecule["smiles"]  # it is for one molecule; charge and multiplicity are given anyhow
     resources = {"cores": goal.cores, "memory_mb": goal.memory_mb}
     spec = parse_spec(
         {

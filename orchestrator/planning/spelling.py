@@ -29,7 +29,8 @@ _OTHER = frozenset(
     " relaxes stimulate stimulation mole moles smile smiled crate curate currents cited site sited weights weighty"
     " designs designed charge charged barriers candidate binding finding recently entropic latent simulator"
     " website renders renderer reviewer absorptions affinities potentials polymers references researched"
-    " researcher quantums uptakes particles orbitally molecules molecular".split()
+    " researcher action actions article articles eight miles selling welling biding blinding caption caution deign"
+    " ender formulae wight quantums uptakes particles orbitally molecules molecular".split()
 )
 
 

@@ -47,7 +47,7 @@ ELECTRONIC = {
         r"(?:gibbs\s+)?free\s+(?:energ(?:y|ies)|enthalp(?:y|ies))|gibbs(?:\s+energ(?:y|ies))?|thermochem\w*"
     ),
     "geometry": _words(r"(?:re)?optimi[sz](?:e|es|ed|ing|ation|ations)|geometr(?:y|ies)|relax(?:ed|ation)?|"
-                       r"equilibrium structures?|bond lengths?"),
+                       r"equilibrium structures?"),
 }  # fmt: skip
 
 #: property -> the words for it; what chemistry_agent gives without any simulation
@@ -159,6 +159,20 @@ NOT_COMPUTED = {
         r"ioni[sz]ation (?:potentials?|energ(?:y|ies))|electron affinit(?:y|ies)|electronegativity"
         r"|(?:chemical )?hardness"
         r"|electrophilicity|fukui|redox potentials?|oxidation potentials?|polari[sz]abilit(?:y|ies)"
+    ),
+    "singlet-triplet gaps": _words(r"(?:singlet[- ]triplet|spin)\s+(?:gaps?|splittings?)|s-t\s+gaps?"),
+    "heats of formation, vaporisation or combustion": _words(
+        r"(?:enthalp(?:y|ies)|heats?|(?:gibbs\s+)?(?:free\s+)?energ(?:y|ies))\s+of\s+(?:formation|vapou?ri[sz]ation"
+        r"|combustion|sublimation|fusion)"
+    ),
+    "heat capacities": _words(r"heat capacit(?:y|ies)|c[pv]"),
+    "rotational constants and moments of inertia": _words(r"rotational constants?|moments? of inertia"),
+    "higher multipole moments": _words(r"quadrupoles?(?:\s+moments?)?|octupoles?(?:\s+moments?)?"),
+    "single bond lengths and angles": _words(
+        r"bond (?:lengths?|angles?|distances?)|(?:dihedral|torsion(?:al)?|bond)\s+angles?"
+    ),
+    "scans of distances and angles": _words(
+        r"(?:dihedral|torsion(?:al)?|relaxed|rigid|potential energy(?: surface)?|pes)\s+scans?|scans?"
     ),
     "stability": _words(r"stable|stability|stabilities|stabler|durab\w+"),
     "conformer searches": _words(r"conformer search\w*|conformational (?:search|analysis|landscape)"),

@@ -17,6 +17,7 @@ from orchestrator.agents.base import Work
 from orchestrator.apart import Apart
 from orchestrator.asking import Candidate, Pipeline, Question, next_number
 from orchestrator.chemistry.geometry import embed
+from orchestrator.handover import structure_for
 from orchestrator.recovery import episodes
 from orchestrator.recovery.ask import AGAIN, GIVE_UP
 from orchestrator.recovery.classify import INVALID_INPUT, FailureEvent
@@ -51,7 +52,8 @@ def lost_structures(state: RunState, step: Step, work: Work) -> str:
     """Say which structures a step leaves molecules out for, though nobody has tried to make them again; empty: none."""
     if work.species is None or any(r.action is Action.GEOMETRY for r in _of(state, step)):
         return ""
-    lost = [one.error for one in work.species if one.geometry and one.geometry.path in one.error]
+    begun = {one.smiles: structure_for(one, step, state.findings).geometry for one in work.species}
+    lost = [one.error for one in work.species if (begin := begun[one.smiles]) and begin.path in one.error]
     return "; ".join(error.removeprefix(f"step {step.number}: ") for error in lost)
 
 
@@ -127,8 +129,10 @@ class RefusedSteps:
 
         None: no structure is lost, or nothing is left without.
         """
-        computed = await self._computed(state)
-        restored, lost = await self.apart.run(restore_structures, state.species, self.settings.workspace, computed)
+        # Of several structures of a molecule, the one that this step begins at.
+        begun = tuple(structure_for(one, step, state.findings) for one in state.species)
+        computed = await self._computed(state, begun)
+        restored, lost = await self.apart.run(restore_structures, begun, self.settings.workspace, computed)
         if not restored and not lost:
             return None
         after = _begun_anew(state, step)
@@ -159,10 +163,10 @@ class RefusedSteps:
         line = f"step {step.number}: {text}"
         return _with(state if work.error else after, recovery, line)
 
-    async def _computed(self, state: RunState) -> dict[str, list[str]]:
+    async def _computed(self, state: RunState, species: Sequence[Species]) -> dict[str, list[str]]:
         """Read, for each structure that a step of the run optimised, what its jobs gave."""
         found: dict[str, list[str]] = {}
-        for one in state.species:
+        for one in species:
             number = _OF_STEP.search(one.geometry.path if one.geometry else "")
             step = next((s for s in state.plan.steps if number and s.number == int(number[1])), None)
             if one.geometry is None or step is None or intact(one.geometry, self.settings.workspace):

@@ -1,8 +1,9 @@
 """The events of a run, derived from its state before and after a node.
 
-They are told in the transaction that writes the node's checkpoint, so a node that was killed has told nothing, and one
-whose checkpoint is there has told everything, once. Among them stand the ``job`` and ``progress`` events, which the
-scripts tell that change jobs. This is the order that holds for every run, whatever is killed:
+They are told in the transaction that writes the node's checkpoint, so a node that was killed has told nothing of these,
+and one whose checkpoint is there has told everything, once. Among them stand the ``job`` and ``progress`` events, which
+the scripts tell that change jobs, and what a language model writes, told while it writes it (``live``). This is the
+order that holds for every run, whatever is killed:
 
 - ``thinking`` (how it was decided) before the first ``plan``, and a ``plan`` before each ``agent_start`` of it; after a
   revision the new plan before the steps that are done anew;
@@ -11,7 +12,13 @@ scripts tell that change jobs. This is the order that holds for every run, whate
 - ``agent_end`` of a step after all of these; a step that is withdrawn by a revision ends ``withdrawn``, and one that
   can never start is ``skipped`` in a new ``plan``, and neither starts nor ends;
 - ``approval`` and ``cue_user`` when a gate or question is opened, and again when it is decided or answered;
-- ``error`` and the answer's ``text_delta`` after all steps; ``done`` last and once: the script that ends the run tells
+- ``text_delta`` of a step (what a language model says of its findings) after its ``agent_start`` and before its
+  ``agent_end``, and then the ``action`` that the model proposes (``proposed``; nothing is started by it) or an
+  ``error`` of what it may not or what cannot be read; of a gate (why the plan is so) before its ``approval``;
+- ``text_delta`` of the answer while it is written, between ``agent_start`` and ``agent_end`` of the summary, and once
+  more with what is left of it after all steps, as ``error`` is; without a model that is the whole of it. Each says the
+  text's ``id`` and from which ``offset`` on it reads so: offset 0 of a known text begins it again;
+- ``done`` last and once: the script that ends the run tells
   it, also when the run was cancelled or failed with steps under way, which then have no ``agent_end``.
 """
 
@@ -21,7 +28,7 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 from orchestrator.asking import Gate, Question
-from orchestrator.state import Dispatched, Event, Finding, Plan, RunState, Step, StepStatus
+from orchestrator.state import SUMMARY, Dispatched, Event, Finding, Plan, RunState, Step, StepStatus
 
 Kind = Literal["thinking", "plan", "agent_start", "text_delta", "action", "approval", "cue_user", "error", "agent_end"]
 Told = tuple[Kind, str, dict[str, Any]]
@@ -40,9 +47,22 @@ def events_of(before: RunState, after: RunState) -> tuple[Event, ...]:
     """
     told = (*_begin(before, after), *_steps(before, after), *_waits(before, after), *_end(before, after))
     return tuple(
-        Event(key=f"{number}:{kind}:{about}", kind=kind, data=data)
+        start_event(after.plan.step(int(about)), before.told)
+        if kind == "agent_start"
+        else Event(key=f"{number}:{kind}:{about}", kind=kind, data=data)
         for number, (kind, about, data) in enumerate(told, before.told + 1)
     )
+
+
+def start_event(step: Step, told: int) -> Event:
+    """Give the start of a step that begins in the change after ``told`` events: the same, whoever tells it first."""
+    data = {**_who(step), "description": step.description}
+    return Event(key=f"{told}:start:{step.number}", kind="agent_start", data=data)
+
+
+def answer_id(state: RunState) -> str:
+    """Give the identity of the answer among the run's texts."""
+    return f"answer-{state.iteration}"
 
 
 def _begin(before: RunState, after: RunState) -> Iterator[Told]:
@@ -70,7 +90,7 @@ def _steps(before: RunState, after: RunState) -> Iterator[Told]:
         known = {batch.batch_id for batch in old.batches}
         starts = step.status in _BEGUN and old.status not in (StepStatus.RUNNING, step.status)
         if starts:
-            yield "agent_start", str(step.number), {**_who(step), "description": step.description}
+            yield "agent_start", str(step.number), {}
         for batch in step.batches:
             if batch.batch_id not in known:
                 yield "action", batch.batch_id, _action(step, batch)
@@ -87,7 +107,11 @@ def _end(before: RunState, after: RunState) -> Iterator[Told]:
     if after.error and after.error != before.error:
         yield "error", "run", {"text": _short(after.error)}
     if after.answer and after.answer != before.answer:
-        yield "text_delta", "answer", {"of": "answer", "text": after.answer}
+        # What a model worded was told while it was written.
+        summary = next((finding for finding in reversed(after.findings) if finding.agent == SUMMARY), None)
+        known = summary.prose if summary and after.answer.startswith(summary.prose) else ""
+        data = {"of": "answer", "id": answer_id(after), "offset": len(known), "text": after.answer[len(known) :]}
+        yield "text_delta", "answer", data
 
 
 def _step(plan: Plan, number: int) -> Step | None:

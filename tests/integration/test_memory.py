@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from tasks import listing
-from tasks.errors import Refused
+from tasks import listing, runs
+from tasks.errors import Refused, Unreachable
 from tasks.records import JobState
 from tasks.settings import Settings
 from tasks.store import Store
@@ -107,3 +107,12 @@ async def test_a_redis_without_memory_keeps_leases_and_ends_and_goes_on_when_it_
     await store.client.aclose()
     assert (record.state.value, record.answer) == ("SUCCEEDED", "4 SUCCEEDED")
     assert {a.how for name in names for a in submitting.run(listing.attempts(name))} == {"done"}
+
+
+def test_a_redis_that_takes_no_writes_is_as_one_that_is_away(submitting: Store) -> None:
+    submitting.client.config_set("min-replicas-to-write", 1)
+    try:
+        with pytest.raises(Unreachable, match="Redis takes nothing now: NOREPLICAS"):
+            submitting.run(runs.create("r1", "ana", "x"))
+    finally:
+        submitting.client.config_set("min-replicas-to-write", 0)

@@ -28,6 +28,11 @@ def questions() -> list[Question]:
     return [Question(**json.loads(line)) for line in (HERE / "questions.jsonl").read_text("utf-8").splitlines()]
 
 
+def paraphrases() -> list[Question]:
+    """Read questions in words that the documents do not use."""
+    return [Question(**json.loads(line)) for line in (HERE / "paraphrases.jsonl").read_text("utf-8").splitlines()]
+
+
 def unanswerable() -> list[str]:
     """Read questions that no document of the corpus answers."""
     return [json.loads(line)["question"] for line in (HERE / "unanswerable.jsonl").read_text("utf-8").splitlines()]

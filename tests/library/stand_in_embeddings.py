@@ -14,14 +14,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 
-from orchestrator.library.words import asked
+from orchestrator.library.words import matters, parts_of, stem
 
 
 def embed(text: str, dimension: int) -> list[float]:
     """Give the sum of one fixed random direction for each stem of a text."""
     total = np.full(dimension, 1e-3)
-    for stem in sorted(asked(text)):
-        seed = int.from_bytes(hashlib.sha256(stem.encode()).digest()[:8], "big")
+    for one in sorted({stem(word) for word in parts_of(text) if matters(word)}):
+        seed = int.from_bytes(hashlib.sha256(one.encode()).digest()[:8], "big")
         total += np.random.default_rng(seed).standard_normal(dimension)
     return [float(number) for number in total]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 from collections.abc import Mapping, Sequence
@@ -13,12 +14,26 @@ from urllib.parse import parse_qsl
 
 @dataclass(frozen=True)
 class Raw:
-    """One answer as it goes over the wire; slow: it does not come before the server is closed."""
+    """One answer as it goes over the wire; slow: it does not come before the server is closed.
+
+    Attributes
+    ----------
+    pieces, pause_seconds
+        What follows the body, each after a pause; how long they are together is not said.
+    stuck
+        After the last piece nothing more comes, and the connection stays.
+    cut
+        After the last piece the connection is closed as if it had broken.
+    """
 
     body: bytes = b""
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     slow: bool = False
+    pieces: tuple[bytes, ...] = ()
+    pause_seconds: float = 0.0
+    stuck: bool = False
+    cut: bool = False
 
 
 @dataclass
@@ -79,11 +94,28 @@ class ScriptedServer:
                     self.close_connection = True
                     return
                 self.send_response(raw.status)
-                ours = {"content-type": "application/json", "content-length": str(len(raw.body)), **raw.headers}
-                for name, value in ours.items():
+                whole = not (raw.pieces or raw.stuck or raw.cut)
+                length = {"content-length": str(len(raw.body))} if whole else {"transfer-encoding": "chunked"}
+                for name, value in {"content-type": "application/json", **length, **raw.headers}.items():
                     self.send_header(name, value)
                 self.end_headers()
-                self.wfile.write(raw.body)
+                if whole:
+                    self.wfile.write(raw.body)
+                else:
+                    self._in_pieces(raw)
+
+            def _in_pieces(self, raw: Raw) -> None:
+                self.close_connection = True
+                with contextlib.suppress(ConnectionError):  # whoever asked may have gone
+                    for piece in (raw.body, *raw.pieces):
+                        if piece:
+                            self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
+                            self.wfile.flush()
+                        outer._closing.wait(raw.pause_seconds)
+                    if raw.stuck:
+                        outer._closing.wait(60)
+                    elif not raw.cut:
+                        self.wfile.write(b"0\r\n\r\n")
 
             def log_message(self, *_: object) -> None:
                 pass

@@ -69,6 +69,22 @@ def completion(message: dict[str, Any], reason: str = "stop") -> dict[str, Any]:
     }
 
 
+def streaming(
+    text: str, *, pause_seconds: float = 0.0, size: int = 7, stuck: bool = False, cut: bool = False, end: bool = True
+) -> Raw:
+    """Give an answer in pieces with a pause after each; without an end it stops where the text does."""
+    pieces = [_chunk({"content": text[i : i + size]}) for i in range(0, len(text), size)]
+    last = [_chunk({}, "stop"), {**_chunk({}), "choices": [], "usage": _usage()}] if end else []
+    lines = [f"data: {json.dumps(chunk)}\n\n".encode() for chunk in [*pieces, *last]]
+    return Raw(
+        headers={"content-type": "text/event-stream"},
+        pieces=(*lines, b"data: [DONE]\n\n") if end else tuple(lines),
+        pause_seconds=pause_seconds,
+        stuck=stuck,
+        cut=cut,
+    )
+
+
 def calling(tool: str, **arguments: object) -> Raw:
     """Give an answer that tries to call a tool."""
     call = {"id": "t1", "type": "function", "function": {"name": tool, "arguments": json.dumps(arguments)}}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-Part = Literal["held_out", "development"]
+Part = Literal["development", "development_2", "development_3", "held_out", "held_out_2"]
 Category = Literal[
     "chemistry",
     "hem",

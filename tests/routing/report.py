@@ -1,4 +1,4 @@
-"""How well requests are routed: ``python -m tests.routing.report [development|held_out]``."""
+"""How well requests are routed: ``python -m tests.routing.report [PART …]``; without one, the development parts."""
 
 from __future__ import annotations
 
@@ -6,14 +6,22 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import get_args
 
+from orchestrator.planning import plan_request
+from orchestrator.planning.asked import Asked
 from orchestrator.planning.router import Route, route
+from tasks.errors import InputError
 from tests.routing.cases import Case, Part, load
+
+DEVELOPMENT: tuple[Part, ...] = ("development", "development_2", "development_3")
 
 #: agents whose work is jobs
 SIMULATING = frozenset({"qm_agent", "md_agent", "hem_agent", "multiwfn_agent"})
 #: labels of requests for which nothing may start
 NOTHING = frozenset({"ask", "refuse"})
+#: whose jobs belong to the work of an agent: they prepare it, or verify what comes out of it
+BELONGING = {"multiwfn_agent": {"qm_agent"}, "hem_agent": {"qm_agent", "multiwfn_agent"}}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,6 +30,8 @@ class Judged:
 
     case: Case
     route: Route
+    #: the agents whose jobs the plan of the request would start; empty: it was asked about, refused or needs none
+    started: frozenset[str] = frozenset()
 
     @property
     def got(self) -> str:
@@ -49,9 +59,16 @@ class Judged:
         return self.route.agents if self.route.kind == "plan" else None
 
     @property
-    def starts_wrongly(self) -> bool:
-        """Whether it is wrong and would start a simulation."""
+    def leads_wrongly(self) -> bool:
+        """Whether it is wrong, and its words lead to an agent that simulates."""
         return self.answered and not self.right and bool(SIMULATING & set(self.route.agents))
+
+    @property
+    def starts_unasked(self) -> bool:
+        """Whether its plan has jobs that nobody asked for."""
+        wanted: set[str] = {self.case.expect, *(self.case.plan or ())}
+        wanted |= {other for agent in wanted for other in BELONGING.get(agent, ())}
+        return bool(self.started - wanted) or (bool(self.started) and not self.case.simulates)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,9 +96,14 @@ class Report:
         return sum(one.right for one in nothing) / len(nothing)
 
     @property
-    def starting_wrongly(self) -> int:
-        """How many are wrong and would start a simulation."""
-        return sum(one.starts_wrongly for one in self.judged)
+    def leading_wrongly(self) -> int:
+        """How many are wrong, with words that lead to an agent that simulates."""
+        return sum(one.leads_wrongly for one in self.judged)
+
+    @property
+    def starting_unasked(self) -> int:
+        """How many become a plan with jobs that nobody asked for."""
+        return sum(one.starts_unasked for one in self.judged)
 
     @property
     def plans_found(self) -> float:
@@ -106,7 +128,8 @@ class Report:
             f"right among answered                   {self.accuracy:.1%}",
             f"abstained (of those with an answer)    {self.abstention:.1%}",
             f"nothing started where nothing may      {self.kept:.1%}",
-            f"wrong, and would start a simulation    {self.starting_wrongly}",
+            f"wrong words lead to a simulating agent {self.leading_wrongly}",
+            f"plans with jobs that nobody asked for  {self.starting_unasked}",
             f"plans with the right agents            {self.plans_found:.1%}",
             f"plan recognition (plans and none)      {self.plan_recognition:.1%}",
             "",
@@ -121,17 +144,30 @@ class Report:
         return "\n".join(lines)
 
 
-def judge(part: Part) -> Report:
-    """Route every request of a part."""
-    return Report(judged=[Judged(case=case, route=route(case.request)) for case in load(part)])
+def judge(*parts: Part) -> Report:
+    """Route and plan every request of some parts."""
+    cases = [case for part in parts for case in load(part)]
+    return Report(
+        judged=[Judged(case=case, route=route(case.request), started=_started(case.request)) for case in cases]
+    )
+
+
+def _started(request: str) -> frozenset[str]:
+    """Give the agents whose jobs the plan of a request holds, as ``simrelay run`` would make it without a model."""
+    try:
+        plan = plan_request(Asked(text=request)).plan
+    except InputError:
+        return frozenset()
+    return frozenset(step.agent for step in plan.steps) & SIMULATING
 
 
 def main() -> None:
-    """Print the report of a part; the development part, if none is named."""
-    name = sys.argv[1] if len(sys.argv) > 1 else "development"
-    if name not in ("development", "held_out"):
-        raise SystemExit(f"{name!r} is no part: development, held_out")
-    print(judge("held_out" if name == "held_out" else "development").text())
+    """Print the report of each part that is named, or of the development parts."""
+    known: tuple[Part, ...] = get_args(Part)
+    if unknown := set(sys.argv[1:]) - set(known):
+        raise SystemExit(f"{', '.join(sorted(unknown))}: no such part; known are {', '.join(known)}")
+    named = tuple(part for part in known if part in sys.argv[1:])
+    print("\n\n".join(f"{part}\n{judge(part).text()}" for part in named or DEVELOPMENT))
 
 
 if __name__ == "__main__":

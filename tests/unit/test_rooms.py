@@ -31,6 +31,7 @@ COMES_WITH = {
     "langgraph-prebuilt": "langgraph",
     "orjson": "langgraph-checkpoint-redis",
     "openai": "langchain-openai",
+    "httpx2": "langchain-openai",
     "langsmith": "langchain-openai",
 }
 LONGEST_MODULE = 450

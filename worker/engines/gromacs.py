@@ -32,6 +32,7 @@ from worker.programs import common
 # Names that the programs use as well; they are not imported, since they need packages that a worker may lack.
 BUILD_JOB, BUILD_FILE, TOPOLOGY, STRUCTURE = "build-job.json", "build.json", "topol.top", "system.gro"
 ANALYSIS_JOB, TABLES, FIGURE = "analysis-job.json", {"msd": "msd.csv", "series": "series.csv"}, "msd.png"
+CLUSTER = "cluster.xyz"
 OWN = "own"
 #: what building and analysing need: modules of packages, all in the extra ``md``
 _PACKAGES = ("rdkit", "acpype", "MDAnalysis", "tidynamics", "matplotlib")
@@ -111,6 +112,7 @@ class Gromacs(Engine[DynamicsSpec]):
             "gmx": self.offer.command,
             "cache": str(load_settings().home / "cache" / "topologies"),
             "seed": spec.seed,
+            "inputs": str(bench.inputs or ""),
             "scale": bench.changed("box_scale", 1.0),
             "edge_may_grow": spec.npt_ps > 0 or spec.ensemble == "NPT",
         }
@@ -141,6 +143,7 @@ class Gromacs(Engine[DynamicsSpec]):
             "frame_spacing_ps": spec.frame_spacing_ps,
             "caveats": caveats(spec, bench.corrections),
             "level": level(spec, _changes(bench)),
+            "cluster": spec.analysis.cluster.model_dump() if spec.analysis.cluster else None,
         }
         return self._program(bench, "dynamics_analysis", ANALYSIS_JOB, job)
 
@@ -256,6 +259,7 @@ class Gromacs(Engine[DynamicsSpec]):
             "topology": TOPOLOGY,
             **TABLES,
             "figure": FIGURE,
+            "cluster": CLUSTER,
         }
         files = {role: scratch / name for role, name in names.items() if (scratch / name).exists()}
         return Collected(result=result, files=files)

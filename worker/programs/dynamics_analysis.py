@@ -19,7 +19,9 @@ import MDAnalysis
 import numpy as np
 from pydantic import BaseModel
 
-from tasks.results import Diffusion, DynamicsResult, Failure, Measured
+from tasks.dynamics import Cluster
+from tasks.results import Diffusion, DynamicsResult, Failure, Measured, TakenCluster
+from worker.programs.cluster import take_cluster
 from worker.programs.common import (
     EXIT_FAILED,
     FAILURE_FILE,
@@ -32,9 +34,10 @@ from worker.programs.common import (
 from worker.programs.diffusion import Unwrapper, block_mean, diffusion, mean_square_displacement
 from worker.programs.dynamics_build import BUILD_FILE, Built
 from worker.programs.dynamics_figure import msd_figure
+from worker.programs.masses import symbols_of
 
 ANALYSIS_JOB = "analysis-job.json"
-MSD_CSV, SERIES_CSV, MSD_FIGURE = "msd.csv", "series.csv", "msd.png"
+MSD_CSV, SERIES_CSV, MSD_FIGURE, CLUSTER_XYZ = "msd.csv", "series.csv", "msd.png", "cluster.xyz"
 #: what trajectories of more frames are thinned to, so that their molecules fit into memory
 MOST_FRAMES = 20_000
 Number = TypeVar("Number", float, str)
@@ -53,6 +56,8 @@ class AnalysisJob(BaseModel):
     frame_spacing_ps: float
     caveats: tuple[str, ...]
     level: str
+    #: what is taken out of the last frame; None: nothing
+    cluster: Cluster | None = None
 
 
 def analyse(job: AnalysisJob, folder: Path) -> DynamicsResult:
@@ -98,6 +103,7 @@ def analyse(job: AnalysisJob, folder: Path) -> DynamicsResult:
     densities = float(universe.atoms.masses.sum()) * _DALTON_PER_NM3 / volumes
     _write(folder, job, centres, spacing, (temperature, densities), coefficients)
     counts = {name: len(_molecules(group)) for name, group in _all_species(universe, named).items()}
+    cluster = _cluster(universe, job, folder) if job.cluster else None
     return DynamicsResult(
         molecules=counts,
         atoms=len(universe.atoms),
@@ -112,7 +118,21 @@ def analyse(job: AnalysisJob, folder: Path) -> DynamicsResult:
         engine_version=_said(folder, r"^GROMACS version:\s+(\S+)", str) or "",
         level=job.level,
         caveats=tuple(notes),
+        cluster=cluster,
     )
+
+
+def _cluster(universe: Any, job: AnalysisJob, folder: Path) -> TakenCluster:
+    """Take a cluster out of the last frame, and write its structure."""
+    assert job.cluster
+    universe.trajectory[-1]
+    kinds = Built.model_validate_json((folder / BUILD_FILE).read_bytes()).kinds
+    molecules = {name: _molecules(group) for name, group in _all_species(universe, _names(folder)).items()}
+    charges = {kind.species: kind.charge for kind in kinds}
+    symbols = symbols_of(universe.atoms.masses)
+    taken, xyz = take_cluster(universe, job.cluster, molecules, charges, symbols)
+    write_atomically(folder / CLUSTER_XYZ, xyz)
+    return taken
 
 
 def _said(folder: Path, pattern: str, kind: type[Number]) -> Number | None:

@@ -35,6 +35,8 @@ class BuildJob(BaseModel):
     #: folder of topologies that were made before
     cache: str
     seed: int
+    #: folder of the structures that cations name; empty: none does
+    inputs: str = ""
     #: edge of the box as a part of the one asked for; a correction enlarges it
     scale: float = 1.0
     #: whether the edge may be enlarged, since the pressure decides it later
@@ -96,11 +98,15 @@ def _members(job: BuildJob) -> list[tuple[str, Part, int]]:
     members: list[tuple[str, Part, int]] = []
     if system.cations:
         # RDKit takes a second to load, which neat water does not need.
+        from worker.programs.given_structure import placed
         from worker.programs.parameters import parameterise
 
         for number, cation in enumerate(system.cations, 1):
-            part = parameterise(cation.smiles, f"C{number:02d}", Path(job.cache))
-            members.append((cation.name or cation.smiles, part, cation.count))
+            part, species = parameterise(cation.smiles, f"C{number:02d}", Path(job.cache)), cation.name or cation.smiles
+            if cation.geometry:
+                part = placed(part, (Path(job.inputs) / cation.geometry).read_text(encoding="utf-8"), species)
+                say(f"{species} begins at the structure that was given.")
+            members.append((species, part, cation.count))
     charge = sum(part.charge * count for _, part, count in members)
     if charge:
         members.append((system.counter_ion, anion(system.counter_ion), charge))

@@ -6,7 +6,7 @@ and xtb take them; Gaussian takes the commonest isotope instead, which shifts fr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,16 @@ _MASSES = """
 200.592 204.38 207.2 208.9804 208.98243 209.98715 222.01758
 """
 _BY_NUMBER = tuple(map(float, _MASSES.split()))
+
+
+#: of what organic ions and water are made
+_ORGANIC = ("H", "C", "N", "O", "F", "Si", "P", "S", "Cl", "Br", "I")
+
+
+def symbols_of(masses: Iterable[float]) -> list[str]:
+    """Give the elements of atoms of organic molecules and halides by their masses in dalton, rounded as may be."""
+    known = dict(zip(_ORGANIC, masses_of(_ORGANIC), strict=True))
+    return [min(known, key=lambda symbol: abs(known[symbol] - mass)) for mass in masses]
 
 
 def masses_of(symbols: Sequence[str]) -> NDArray[np.float64]:

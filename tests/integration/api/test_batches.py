@@ -9,7 +9,8 @@ import pytest
 
 from orchestrator.api import Api
 from orchestrator.dispatch import job_id
-from tasks import jobs, listing
+from tasks import batches, jobs, listing
+from tasks.batches import CHUNK
 from tasks.jobs import Token
 from tasks.records import JobState
 from tasks.results import Outcome, ProgramResult
@@ -206,3 +207,27 @@ async def test_cancelling_a_batch_twice(client: httpx.AsyncClient, store: Store)
     second = (await client.post("/batches/b1/cancel")).json()
     assert (first["answer"], first["batch"]["cancelled"]) == ("ok", 2)
     assert second["answer"] in ("already", "ended")
+
+
+async def test_a_batch_that_was_cut_off_is_finished_as_it_was_begun(
+    client: httpx.AsyncClient, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    register(store, queues=("orca",))
+    spec = {"molecule": {"smiles": "O"}, "method": "B3LYP", "basis": "def2-SVP"}
+    body = batch(*[spec] * (CHUNK + 1))
+    submit, calls = batches.submit, iter((False, True))
+
+    def cut_off(*arguments: Any, **more: Any) -> Any:
+        if next(calls):
+            raise RuntimeError("cut off")
+        return submit(*arguments, **more)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(batches, "submit", cut_off)
+        assert (await client.post("/batches", json=body)).status_code == 500
+    # By now another engine could be had, which new jobs would go to.
+    register(store, "w2", queues=("pyscf",))
+    answer = await client.post("/batches", json=body)
+    assert (answer.status_code, answer.json()["batch"]["sealed"]) == (200, True)
+    rows = (await client.get("/batches/b1/results")).json()["results"]
+    assert (len(rows), {row["engine"] for row in rows}) == (CHUNK + 1, {"orca"})

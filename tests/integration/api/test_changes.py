@@ -187,3 +187,18 @@ async def test_a_selection_that_makes_no_sense_is_refused(
     assert (answer.status_code, answer.json()["field"]) == (422, field)
     assert (await client.post("/jobs/hold", json={"jobs": ["nope"]})).status_code == 404
     assert (await client.post("/jobs/shred", json={"all": True})).status_code == 422
+
+
+async def test_an_id_that_was_used_for_other_jobs_is_refused(client: httpx.AsyncClient, store: Store) -> None:
+    register(store, queues=("program.count",))
+    first, second = await submit(client, "a", "b")
+    for job in (first, second):
+        fail(store, job)
+    await change(client, "retry", jobs=[first], id="again")
+    refused = await client.post("/jobs/retry", json={"jobs": [second], "id": "again"})
+    assert (refused.status_code, f"is a retry of other jobs than {second}" in refused.text) == (409, True)
+
+
+@pytest.mark.parametrize("path", ["/jobs?state=DONE", "/runs?state=DONE", "/jobs?cursor=abc", "/runs?cursor=abc"])
+async def test_a_listing_by_what_there_is_not_is_refused(client: httpx.AsyncClient, path: str) -> None:
+    assert (await client.get(path)).status_code == 422

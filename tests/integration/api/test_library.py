@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
+import os
+from pathlib import Path
 
 import httpx
 import pytest
 
+from orchestrator.apart import Apart
 from orchestrator.api import Api
+from orchestrator.intake import Intake
+from tasks.settings import Settings
+from tasks.store import AsyncStore, Store, connect_async
 from tests.integration.api.test_files import MOLDEN
 
 TEXT = b"Title: On S-07\n\nThe conductivity of the invented membrane S-07 is 118 mS/cm."
@@ -42,7 +49,7 @@ async def test_a_document_is_added_once_listed_asked_and_removed(client: httpx.A
     [
         ("a.molden", MOLDEN, "is of a kind that the library does not read"),
         ("a.pdf", b"%PDF-1.4 nonsense", "is no PDF that can be read"),
-        ("a.txt", b"\xff\xfe", "is not UTF-8 text"),
+        ("a.txt", b"\xff\xfd", "is not UTF-8 text"),
         ("a.txt", b"", "is empty"),
     ],
 )
@@ -68,7 +75,7 @@ async def test_what_cannot_be_read_is_named_and_nothing_is_kept(
 async def test_who_does_not_answer_is_told_from_nothing_found(
     client: httpx.AsyncClient, api: Api, changes: dict[str, str], status: int, said: str
 ) -> None:
-    object.__setattr__(api, "settings", api.settings.model_copy(update=changes))
+    api.intake.settings = api.settings.model_copy(update=changes)
     answer = await add(client)
     assert answer.status_code == status
     assert said in answer.json()["error"]
@@ -77,3 +84,27 @@ async def test_who_does_not_answer_is_told_from_nothing_found(
 async def test_the_library_asks_for_the_token(client: httpx.AsyncClient) -> None:
     del client.headers["authorization"]
     assert (await client.get("/library/documents")).status_code == 401
+
+
+async def test_documents_that_take_long_to_read_keep_nobody_else_waiting(
+    settings: Settings, store: Store, tmp_path: Path
+) -> None:
+    # Given more documents than there are processes, all of which block their reader
+    pool = Apart(2)
+    intake = Intake(settings, AsyncStore(connect_async(settings), settings), pool)
+    pipes = [tmp_path / f"{number}.txt" for number in range(3)]
+    for path in pipes:
+        os.mkfifo(path)
+    adding = [asyncio.create_task(intake.add_document(path, path.name, "")) for path in pipes]
+    await asyncio.sleep(0)  # they go to the processes before anything else does
+    try:
+        # Then others are served all the same
+        async with asyncio.timeout(30):
+            assert await intake.run(sorted, [2, 1]) == [1, 2]
+        assert not any(task.done() for task in adding)
+        for path in pipes:
+            await asyncio.to_thread(path.write_bytes, f"A text from {path.name}.".encode())
+        done = await asyncio.gather(*adding)
+    finally:
+        pool.close()
+    assert [one.name for each in done for one in each.added] == [path.name for path in pipes]

@@ -207,3 +207,10 @@ async def test_a_run_that_succeeded_is_not_taken_up_again(
     store.run(runs.release("r1", held.epoch, State.SUCCEEDED))
     refused = await client.post("/runs/r1/retry", json={"id": "r2", "owner": "ana"})
     assert (refused.status_code, "nothing in it to be done again" in refused.text) == (409, True)
+
+
+async def test_what_is_said_again_after_a_lost_answer_is_no_mistake(caller: httpx.AsyncClient, store: Store) -> None:
+    again = await caller.post("/runs/r1/verdict", json={"gate": "plan-0", "verdict": "reject", "by": "bo"})
+    assert again.status_code == 200
+    again = await caller.post("/runs/r1/answer", json={"question": "route-3", "text": "qm_agent", "by": "bo"})
+    assert again.status_code == 200

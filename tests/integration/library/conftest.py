@@ -1,4 +1,4 @@
-"""Libraries in every kind of store, on real servers; Qdrant's in the local mode of its client: no server is here."""
+"""Libraries in every kind of store, on real servers; Qdrant's over HTTP from a stand-in, since no server is here."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from qdrant_client import QdrantClient
 
 from orchestrator.library import Library, open_library
-from orchestrator.library.qdrant_store import QdrantStore
-from orchestrator.library.vectors import EndpointEmbedder
 from orchestrator.stack.redis_server import RedisServer
 from tasks.settings import Settings
 from tasks.store import connect
 from tests.conftest import settings_for
+from tests.library.qdrant_over_http import QdrantOverHttp
 from tests.library.stand_in_embeddings import embeddings_server
 
 
@@ -49,10 +47,11 @@ def library(request: pytest.FixtureRequest, tmp_path: Path, embeddings_url: str)
     """An empty library in each kind of store."""
     kind, _, server = request.param.partition(" on ")
     if kind == "qdrant":
-        client = QdrantClient(":memory:")
-        settings = Settings.model_validate({"home": tmp_path})
-        with Library(QdrantStore(client, EndpointEmbedder(embeddings_url, "words-256"), settings)) as opened:
-            yield opened
+        with QdrantOverHttp() as qdrant:
+            values = {"home": tmp_path, "qdrant_url": qdrant.url}
+            embeddings = {"embeddings_url": embeddings_url, "embeddings_model": "words-256"}
+            with open_library(Settings.model_validate(values | embeddings)) as opened:
+                yield opened
         return
     settings = settings_for(request.getfixturevalue("redis_of_8" if server == "redis 8" else server), tmp_path)
     connect(settings).flushall()

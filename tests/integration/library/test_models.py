@@ -6,12 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from qdrant_client import QdrantClient
 from redis.exceptions import ConnectionError as RedisConnectionError
 
-from orchestrator.library import Library, open_library
+from orchestrator.library import open_library
 from orchestrator.library.hybrid import HybridStore, fuse
-from orchestrator.library.qdrant_store import QdrantStore
 from orchestrator.library.store import ModelChanged
 from orchestrator.library.vectors import EndpointEmbedder
 from tasks.errors import ConfigurationError, Refused, Unreachable
@@ -159,19 +157,3 @@ def test_a_qdrant_that_does_not_answer_is_named(tmp_path: Path, with_model: With
 def test_a_qdrant_without_embeddings_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="but no embeddings"):
         open_library(Settings.model_validate({"home": tmp_path, "qdrant_url": "http://127.0.0.1:1"}))
-
-
-def test_another_model_in_qdrant_is_told_and_copied(tmp_path: Path, embeddings_url: str, text: Path) -> None:
-    client, settings = QdrantClient(":memory:"), Settings.model_validate({"home": tmp_path})
-
-    def using(model: str) -> Library:
-        return Library(QdrantStore(client, EndpointEmbedder(embeddings_url, model), settings))
-
-    using("words-256").add(text, "one.txt")
-    other = using("other-256")
-    with pytest.raises(ModelChanged, match="words-256 with 256 dimensions, and other-256"):
-        other.ask(QUESTION)
-    assert len(other.documents()) == 1
-    assert other.reindex() == 1
-    assert other.ask(QUESTION).found
-    assert len(client.get_collections().collections) == 1

@@ -87,8 +87,11 @@ def test_another_model_is_told_and_copied(
     with opened(tmp_path, qdrant, embeddings_url, embeddings_model="other-256") as library:
         with pytest.raises(ModelChanged, match="words-256 with 256 dimensions, and other-256"):
             library.ask(QUESTION)
+        assert len(library.documents()) == 1
         assert library.reindex() == 1
         assert library.ask(QUESTION).found
+    deleted = [path for method, path, _ in qdrant.seen if method == "DELETE"]
+    assert len(deleted) == 1 and "words-256" in deleted[0]
 
 
 @pytest.mark.parametrize("key", ["", "wrong"])
@@ -142,4 +145,4 @@ def test_a_server_that_is_too_old_is_told(
 
 def test_a_url_that_is_none_is_the_settings_fault(tmp_path: Path, embeddings_url: str) -> None:
     with QdrantOverHttp() as server, pytest.raises(ConfigurationError, match="SIMRELAY_QDRANT_URL"):
-        opened(tmp_path, server, embeddings_url, qdrant_url="ftp://host")
+        opened(tmp_path, server, embeddings_url, qdrant_url="http://host:none")

@@ -18,7 +18,7 @@ from orchestrator.agents import AGENTS
 from orchestrator.holder import Holder
 from orchestrator.planning import plan_request
 from orchestrator.planning.asked import Asked, Planned
-from orchestrator.state import Decision
+from orchestrator.state import SUMMARY, Decision
 from tasks import listing, runs
 from tasks.celery_app import make_app, publisher
 from tasks.records import RunRecord
@@ -64,6 +64,7 @@ def plan_as_a_model_would(asked: Asked) -> Planned:
 #: what an orchestrator of a process of its own may work with, by the name in its environment
 WORKS_WITH: dict[str, dict[str, Any]] = {
     "counting": {},
+    "reports": {"agents": {**COUNTING, SUMMARY: AGENTS[SUMMARY]}},
     "chemistry": {"agents": AGENTS, "plan": plan_request},
     "model": {"agents": AGENTS, "plan": plan_as_a_model_would},
 }

@@ -118,6 +118,7 @@ async def test_what_was_approved_is_dispatched_to_the_hash_and_nothing_before(
             "step 3, Single points of water with B3LYP/def2-SVP at the geometries of step 2: HOMO:"
             " 1 job, less than 0.01 core hours",
             "   water, single point with B3LYP/def2-SVP, pyscf: less than 0.01 core hours",
+            "It needs an approval: more than 0 core hours, beyond what was approved so far.",
         ]
         assert jobs_of(submitting, "r1-s3-r1") == []
         say(submitting, "approve", "cost-1")
@@ -195,11 +196,11 @@ async def test_of_the_candidates_of_a_swarm_only_as_many_go_on_as_a_person_pays_
         say(submitting, "approve", "cost-1")
         state = await at_gate(holder, "cost-2")
         assert "Optimise the best 3 candidates" in state.gates[-1].text
-        assert len(state.gates[-1].text.splitlines()) == 4
+        assert len(state.gates[-1].text.splitlines()) == 5
         say(submitting, "revise", "cost-2", "only 2 candidates")
         state = await at_gate(holder, "cost-3")
     assert "Optimise the best 2 candidates" in state.gates[-1].text
-    assert [line.split(",")[0].strip() for line in state.gates[-1].text.splitlines()[1:]] == [
+    assert [line.split(",")[0].strip() for line in state.gates[-1].text.splitlines()[1:-1]] == [
         "candidate 1", "candidate 2",
     ]  # fmt: skip
     batch = state.plan.step(state.gates[-1].steps[0]).batches[-1]

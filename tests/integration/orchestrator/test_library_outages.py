@@ -10,7 +10,7 @@ from orchestrator.agents import AGENTS, Context, Work
 from orchestrator.agents.literature import LiteratureAgent
 from orchestrator.library import open_library
 from orchestrator.planning.asked import Asked, Planned
-from orchestrator.planning.literature import plan_literature
+from orchestrator.planning.research import LIBRARY, plan_research
 from orchestrator.stack.redis_server import RedisServer
 from orchestrator.state import Decision, Step
 from tasks import runs
@@ -48,7 +48,7 @@ class WaitingAgent(LiteratureAgent):
 
 def plan_search(asked: Asked) -> Planned:
     """Plan a question to the library and its report."""
-    return Planned(decision=Decision(rule="named", agent="rag_agent"), plan=plan_literature(asked.text))
+    return Planned(decision=Decision(rule="named", agent="rag_agent"), plan=plan_research(asked.text, LIBRARY))
 
 
 def fill(settings: Settings, folder: Path) -> None:

@@ -121,3 +121,28 @@ async def test_what_cannot_be_made_again_is_said_and_asked_where_nothing_is_left
         answer(submitting, "recovery-1", "give_up")
         state = await asked(holder, "review-4")
         assert "3. failed: " in state.gates[-1].text
+
+
+async def test_orbitals_that_are_gone_are_asked_about_with_their_name(
+    settings: Settings, submitting: Store, start_worker: StartWorker
+) -> None:
+    start_worker()
+    async with holding(settings, agents=AGENTS, plan=plan_request) as holder:
+        await reviewed(holder, submitting, "Hirshfeld charges of water with HF/STO-3G")
+        (orbitals,) = settings.workspace.glob("jobs/*/r1-s3-r1-0/*/orbitals.*")
+        orbitals.unlink()
+        say(submitting, "revise", "review-2", "again", step=4)
+        await asked(holder, "plan-3")
+        say(submitting, "approve", "plan-3")
+        state = await asked(holder, "recovery-1")
+        (question,) = state.questions
+        assert f"{orbitals.relative_to(settings.workspace)}' is missing" in question.text
+        assert [candidate.value for candidate in question.candidates][-2:] == ["skip", "give_up"]
+        answer(submitting, "recovery-1", "give_up")
+        await asked(holder, "review-4")
+        # What made them can be done anew, and then so is what needs them.
+        say(submitting, "revise", "review-4", "again", step=3)
+        await asked(holder, "plan-5")
+        say(submitting, "approve", "plan-5")
+        state = await asked(holder, "review-6")
+    assert [step.status.value for step in state.plan.steps] == ["done", "done", "done", "done", "pending"]

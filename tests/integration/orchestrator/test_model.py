@@ -224,7 +224,8 @@ async def test_wording_that_cannot_be_checked_is_refused_and_the_findings_are_th
     assert "evil" not in record.answer
     assert "evil" not in (settings.workspace / "runs/r1/report.md").read_text()
     assert "no finding has https://evil.example, 7" in told(state)
-    assert "own words are the answer" in state.findings[-1].notes[0]
+    assert "keeps its findings' own words" in state.findings[-1].notes[0]
+    assert len(server.seen) == 1  # of a single finding the answer is not asked for again
 
 
 async def test_a_run_that_wants_no_model_asks_none(

@@ -6,14 +6,17 @@ correction (integrals on disk) does not help, twice the memory of the job does n
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from orchestrator.agents import AGENTS
+from orchestrator.holder import Holder
 from orchestrator.planning.decide import plan_request
 from orchestrator.recovery.record import Action, Recovery, RecoveryStatus
 from orchestrator.stack.redis_server import RedisServer
@@ -25,7 +28,7 @@ from tasks.results import QuantumResult
 from tasks.settings import Settings
 from tasks.store import Store, connect
 from tests.conftest import missing, settings_for
-from tests.integration.orchestrator.conftest import holding, run_in
+from tests.integration.orchestrator.conftest import RunningOrchestrator, async_store, holding, run_in
 from tests.integration.worker.conftest import RunningWorker, prepare
 from tests.stand_ins import install
 from tests.unit.worker.harness import WATER
@@ -207,3 +210,51 @@ async def test_an_optimisation_that_fails_at_its_start_is_begun_anew_at_one_that
     assert (episode.status, episode.content.repairs) == (EpisodeStatus.VERIFIED_SUCCESS, (repaired.id,))
     assert relaxed.id in {evidence.job for evidence in episode.content.evidence}
     assert "relaxed with GFN2-xTB first), and may be another conformer" in record.answer
+
+
+@pytest.mark.slow
+async def test_killed_at_each_moment_of_a_repair_in_two_stages_it_does_each_stage_once(
+    settings: Settings, submitting: Store, start_orchestrator: Callable[..., RunningOrchestrator]
+) -> None:
+    xtb = XTB.detect()
+    if not xtb:
+        missing("xtb")
+    orca = install.orca(settings.home / "orca", bond_up_to=1.44)
+    write_engines_toml(settings.home / "engines.toml", [xtb, orca])
+    worker = RunningWorker(settings, "one", 2)
+    reader = Holder(settings, async_store(settings), "reader")  # it never runs: it only looks
+    points = (
+        "recovery_decided",  # to relax first
+        "dispatching_repair",  # what relaxes
+        "recovery_decided",  # to begin at what was relaxed
+        "dispatching_repair",  # what begins there
+        "recovery_validated",
+    )
+    try:
+        submitting.run(runs.create("r1", "ana", "Optimise 'OO' with B3LYP/def2-SVP in ORCA"))
+        for number, point in enumerate(points):
+            marker = str(settings.home / f"fired-{number}")
+            armed = start_orchestrator(
+                f"n{number}",
+                SIMRELAY_FAULT=f"{point}:kill",
+                SIMRELAY_FAULT_MARKER=marker,
+                TEST_WORKS_WITH="chemistry",
+            )
+            await asyncio.to_thread(armed.process.wait, 90)
+        start_orchestrator("last", TEST_WORKS_WITH="chemistry")
+        record = await run_in(reader.store, "r1", "SUCCEEDED", "FAILED", seconds=120)
+        state = await reader.view("r1")
+    finally:
+        worker.kill()
+        await reader.store.client.aclose()
+    assert record.state == "SUCCEEDED", record.error
+    assert done(state.recoveries) == [(Action.GEOMETRY, "diagnosis", RecoveryStatus.REPAIRED)]
+    jobs = submitting.run(listing.jobs(run="r1")).rows
+    assert sorted((job.id, job.engine) for job in jobs) == [
+        ("r1-s2-r1-0", "orca"), ("r1-s2-r2-0", "xtb"), ("r1-s2-r3-0", "orca"),
+    ]  # fmt: skip
+    assert [len(submitting.run(listing.attempts(job.id))) for job in jobs[:2]] == [1, 1]
+    (episode,) = submitting.run(memory.episodes()).rows
+    assert episode.status is EpisodeStatus.VERIFIED_SUCCESS
+    account = submitting.run(memory.read_policy(audit=100)).audit
+    assert [line.why for line in account] == ["verified_success", "candidate"]

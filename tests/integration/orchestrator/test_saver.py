@@ -20,7 +20,8 @@ from tasks.errors import LeaseLost
 from tasks.records import InboxEntry
 from tasks.settings import Settings
 from tasks.store import Store, connect
-from tests.integration.orchestrator.conftest import async_store
+from tests.integration.orchestrator.conftest import async_store, create, holding, run_in
+from tests.integration.worker.conftest import StartWorker
 
 
 def checkpoint(values: dict[str, Any]) -> Checkpoint:
@@ -162,3 +163,19 @@ async def test_orchestrators_that_start_at_once_on_an_empty_redis_do_not_trip_ov
     await asyncio.gather(*(FencedSaver(store.client, store).asetup() for store in stores))
     for store in stores:
         await store.client.aclose()
+
+
+async def test_installations_in_one_redis_do_not_read_each_others_checkpoints(
+    settings: Settings, submitting: Store, start_worker: StartWorker
+) -> None:
+    start_worker()
+    create(submitting, "count 2 times to 1 pausing 0 in 1 rounds")
+    async with holding(settings) as holder:
+        await run_in(holder.store, "r1", "SUCCEEDED")
+    other = settings.model_copy(update={"key_prefix": "other:"})
+    create(Store(submitting.client, other), "count after a question")
+    async with holding(other, "o2") as holder:
+        await run_in(holder.store, "r1", "NEEDS_PERSON")
+        assert (await holder.view("r1")).request == "count after a question"
+    async with holding(settings, "o3") as holder:
+        assert (await holder.view("r1")).finished

@@ -269,3 +269,19 @@ def test_a_waiting_run_costs_no_claim_until_it_is_woken(world: World) -> None:
     wait(world, awaits=("not yet opened",))
     assert world.store.run(runs.claim("orchestrator", world.settings)) is None
     assert world.run_record().holder == ""
+
+
+def test_what_a_run_used_of_a_model_is_booked_under_its_epoch_and_never_falls_below_nought(world: World) -> None:
+    first = world.run()
+    spent = world.store.run(runs.spend("run", first.epoch, calls=1, prompt_tokens=900, completion_tokens=2000))
+    assert (spent.calls, spent.prompt_tokens, spent.completion_tokens) == (1, 900, 2000)
+    spent = world.store.run(runs.spend("run", first.epoch, prompt_tokens=-100, completion_tokens=-5000))
+    assert (spent.calls, spent.prompt_tokens, spent.completion_tokens) == (1, 800, 0)
+    world.lapse_run("run")
+    world.expire()
+    second = world.take("run")
+    with pytest.raises(LeaseLost):
+        world.store.run(runs.spend("run", first.epoch, calls=1))
+    assert world.store.run(runs.spend("run", second.epoch)) == spent
+    record = world.run_record()
+    assert (record.model_calls, record.model_prompt_tokens, record.model_completion_tokens) == (1, 800, 0)

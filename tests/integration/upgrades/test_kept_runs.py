@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from orchestrator.migrations import MIGRATIONS
+from orchestrator import saver
+from orchestrator.migrations import MIGRATIONS, Values, migrate
+from orchestrator.planning.asked import Asked
 from orchestrator.stack.redis_server import RedisServer
-from orchestrator.state import SCHEMA_VERSION
+from orchestrator.state import SCHEMA_VERSION, Step
 from tasks import listing, runs
 from tasks.records import InboxEntry, JobState
 from tasks.settings import Settings
@@ -113,6 +117,52 @@ async def test_jobs_and_attempts_that_lack_newer_fields_are_read_expired_retried
     assert (record.error, record.answer) == ("", "5 SUCCEEDED; 1 SUCCEEDED")
     hows = [tuple(a.how for a in submitting.run(listing.attempts(name))) for name in names]
     assert sorted(hows) == [("done",), ("done",), ("failed", "done"), ("lost", "done"), ("lost", "done")]
+
+
+def _renamed_since(values: Values) -> dict[str, Any]:
+    """From 3 to a version to come: ``account`` became ``history``, and a step's ``words`` its ``description``."""
+    steps = [
+        {**{name: value for name, value in step.items() if name != "words"}, "description": step["words"]}
+        for step in values["plan"]["steps"]
+    ]
+    return {"history": values["account"], "plan": {**values["plan"], "steps": steps}}
+
+
+async def test_fields_that_a_version_to_come_renames_keep_their_values_at_the_top_and_within(
+    settings: Settings, submitting: Store, start_worker: StartWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Given a run that waits, as a version wrote it in which two fields had other names
+    load(submitting.client, settings, KEPT / "state-3.json")
+    old: list[str] = []
+    for key in submitting.client.scan_iter("checkpoint:r1:*"):
+        document = json.loads(submitting.client.execute_command("JSON.GET", key))
+        checkpoint = document["checkpoint"]
+        for channels in (checkpoint["channel_values"], checkpoint["channel_versions"]):
+            channels["account"] = channels.pop("history")
+        for step in checkpoint["channel_values"]["plan"]["steps"]:
+            step["words"] = step.pop("description")
+        old = checkpoint["channel_values"]["account"]
+        submitting.client.execute_command("JSON.SET", key, "$", json.dumps(document))
+    # When the version that renamed them takes it up
+    monkeypatch.setitem(MIGRATIONS, SCHEMA_VERSION, _renamed_since)
+    monkeypatch.setattr(saver, "migrate", functools.partial(migrate, target=SCHEMA_VERSION + 1))
+    start_worker()
+    async with holding(settings, agents=AGENTS, plan=plan_two_steps) as holder:
+        record = await run_in(holder.store, "r1", "SUCCEEDED", "FAILED", seconds=60)
+        state = await holder.view("r1")
+    # Then it goes on with their values, and what it writes has the new names
+    assert (record.error, record.answer) == ("", "5 SUCCEEDED; 1 SUCCEEDED")
+    assert len(old) > 1
+    assert state.history[: len(old)] == old
+    assert [step.description for step in state.plan.steps] == [step.description for step in _planned()]
+    newest = submitting.client.get("checkpoint_latest:r1:__empty__")
+    written = json.loads(submitting.client.execute_command("JSON.GET", newest))["checkpoint"]["channel_values"]
+    assert ("history" in written, "account" in written) == (True, False)
+    assert (written["schema_version"], "words" in written["plan"]["steps"][0]) == (SCHEMA_VERSION + 1, False)
+
+
+def _planned() -> tuple[Step, ...]:
+    return plan_two_steps(Asked(text="count in two steps", max_atoms=1)).plan.steps
 
 
 async def test_a_run_that_a_newer_version_wrote_is_refused_with_both_versions(

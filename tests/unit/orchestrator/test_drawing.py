@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 import struct
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import pytest
+from langgraph.graph import END, START
 
 from orchestrator.asking import Pipeline
 from orchestrator.drawing import compiled, draw_mermaid
-from orchestrator.edges import EDGES
+from orchestrator.drawing_places import BOXES, WAYS, Box, Point
+from orchestrator.edges import EDGES, usual_of
 from tasks.command import run
 from tasks.settings import Settings
 
@@ -22,8 +25,35 @@ def settings(tmp_path: Path) -> Settings:
 
 
 def ways(settings: Settings, pipeline: Pipeline) -> set[tuple[str, str]]:
-    """Give the ways that are drawn."""
-    return set(re.findall(r"(\w+) -\.->? ?(\w+);", draw_mermaid(pipeline, settings)))
+    """Give the ways of the Mermaid text: the drawn ones, and those in its comments."""
+    text = draw_mermaid(pipeline, settings).replace("end_", END)
+    found = set(re.findall(r'^    (\w+) -\.(?: "[^"]+" \.|-)-?> (\w+)$', text, re.MULTILINE))
+    for source, targets in re.findall(r"^    %% (\w+) -\.-> (.+)$", text, re.MULTILINE):
+        found |= {(source, target) for target in targets.split(" & ")}
+    return found
+
+
+def corners_of(box: Box) -> tuple[Point, Point]:
+    """Give the lower left and the upper right corner."""
+    half = box.width / 2, box.height / 2
+    return (box.x - half[0], box.y - half[1]), (box.x + half[0], box.y + half[1])
+
+
+def meet(one: tuple[Point, Point], other: tuple[Point, Point]) -> bool:
+    """Tell whether two level or upright lines, or rectangles by opposite corners, have a point in common."""
+    return all(
+        min(one[0][i], one[1][i]) <= max(other[0][i], other[1][i])
+        and min(other[0][i], other[1][i]) <= max(one[0][i], one[1][i])
+        for i in (0, 1)
+    )
+
+
+def touches(corners: tuple[Point, Point], point: Point) -> bool:
+    """Tell whether a point lies at the edge of a box, to the width of a line."""
+    near = 0.03
+    (left, low), (right, high) = corners
+    inside = left + near < point[0] < right - near and low + near < point[1] < high - near
+    return meet(((left - near, low - near), (right + near, high + near)), (point, point)) and not inside
 
 
 @pytest.mark.parametrize("pipeline", Pipeline)
@@ -32,6 +62,35 @@ def test_what_is_drawn_is_what_is_compiled(settings: Settings, pipeline: Pipelin
     assert ways(settings, pipeline) == edges
     table = {(node, target) for node, targets in EDGES.items() for target in targets}
     assert edges == table if pipeline is Pipeline.LOOPED else edges < table
+
+
+@pytest.mark.parametrize("pipeline", Pipeline)
+def test_the_usual_ways_are_compiled_labelled_and_have_their_places(settings: Settings, pipeline: Pipeline) -> None:
+    graph = compiled(pipeline, settings)
+    usual = usual_of(pipeline)
+    assert usual.keys() <= {(edge.source, edge.target) for edge in graph.edges}
+    assert graph.nodes.keys() <= BOXES.keys()
+    assert usual.keys() <= WAYS.keys()
+    assert all(why for way, why in usual.items() if not {START, END} & set(way))
+    # Every node can be come to, and left, along what is drawn.
+    assert {source for source, _ in usual} == graph.nodes.keys() - {END}
+    assert {target for _, target in usual} == graph.nodes.keys() - {START}
+
+
+@pytest.mark.parametrize("pipeline", Pipeline)
+def test_no_two_lines_of_the_picture_cross_and_none_passes_behind_a_node(pipeline: Pipeline) -> None:
+    usual = usual_of(pipeline)
+    stretches = [(way, stretch) for way in usual for stretch in pairwise(WAYS[way])]
+    assert all(one[0] == other[0] or one[1] == other[1] for _, (one, other) in stretches), "all are level or upright"
+    crossing = [(one, other) for (one, a), (other, b) in combinations(stretches, 2) if one != other and meet(a, b)]
+    assert crossing == []
+    corners = {name: corners_of(BOXES[name]) for way in usual for name in way}
+    behind = [(way, name) for way, a in stretches for name, b in corners.items() if name not in way and meet(a, b)]
+    assert behind == []
+    for source, target in usual:
+        first, *_, last = WAYS[source, target]
+        assert touches(corners[source], first)
+        assert touches(corners[target], last)
 
 
 def test_only_a_looped_pipeline_reviews_and_a_short_one_asks_for_no_plan(settings: Settings) -> None:
@@ -49,7 +108,7 @@ def test_the_command_draws_text_and_pictures(
     monkeypatch.setenv("SIMRELAY_HOME", str(tmp_path / "home"))
     assert run(["graph", "show"]) == 0
     shown = capsys.readouterr().out
-    assert "graph TD;" in shown
+    assert shown.startswith("flowchart TD\n")
     assert "review" not in shown
     assert run(["graph", "show", "--looped"]) == 0
     assert "review" in capsys.readouterr().out

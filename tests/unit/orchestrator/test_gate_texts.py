@@ -54,16 +54,19 @@ def test_a_step_with_several_jobs_shows_each_with_its_cost() -> None:
 def test_a_batch_is_shown_job_by_job_and_what_is_left_of_many_together() -> None:
     step = with_steps(run_state(), (2,), batches=(batch(2, core_seconds=7200.0),)).plan.step(2)
     jobs = [Priced(words=f"molecule {n}", core_seconds=3600.0) for n in range(2)]
-    assert cost_text(step, jobs).splitlines() == [
+    assert cost_text(step, jobs, 1.5).splitlines() == [
         "step 2, optimise: 2 jobs, about 2 core hours",
         "   molecule 0: about 1 core hours",
         "   molecule 1: about 1 core hours",
+        "It needs an approval: more than 1.5 core hours, beyond what was approved so far.",
     ]
     many = [Priced(words=f"molecule {n}", core_seconds=3600.0) for n in range(30)]
-    assert cost_text(step, many).splitlines()[-2:] == [
+    assert cost_text(step, many, 1.5).splitlines()[-3:-1] == [
         "   molecule 19: about 1 core hours",
         "   and 10 more jobs, about 10 core hours",
     ]
+    unknown = [Priced(words="a program", core_seconds=None)]
+    assert "a cost that is not known, beyond" in cost_text(step, unknown, 1.5).splitlines()[-1]
 
 
 @pytest.mark.parametrize(

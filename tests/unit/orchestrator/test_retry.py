@@ -5,7 +5,7 @@ from __future__ import annotations
 from orchestrator.asking import GateKind, GateStatus, Pipeline, Question, next_number
 from orchestrator.recovery.record import Action, Recovery
 from orchestrator.retry import taken_up_again
-from orchestrator.state import RunState, StepStatus
+from orchestrator.state import RunState, StepStatus, Usage
 from tests.unit.orchestrator.states import approved, artifact, batch, finding, gate, run_state, with_steps
 
 OPTIONS = {"pipeline": "looped"}
@@ -17,12 +17,13 @@ def again(ended: RunState) -> RunState:
 
 def test_done_steps_stay_and_the_others_and_what_needs_them_are_pending() -> None:
     ended = with_steps(run_state(), (1, 2, 5), status=StepStatus.DONE, batches=(batch(2, sent=True),))
-    ended = with_steps(ended, (3,), status=StepStatus.FAILED, error="x", batches=(batch(3, sent=True),))
+    ended = with_steps(ended, (3,), status=StepStatus.FAILED, error="x", batches=(batch(3, sent=True),), trouble="open")
     ended = with_steps(ended, (4,), status=StepStatus.RUNNING, batches=(batch(4),))
     ended = ended.model_copy(update={"findings": tuple(finding(n) for n in (1, 2, 5)), "error": "x", "answer": "y"})
     state = again(ended)
     assert [s.status.value for s in state.plan.steps] == ["done", "done", "pending", "pending", "pending"]
     assert [len(s.batches) for s in state.plan.steps] == [1, 1, 0, 0, 0]
+    assert [s.trouble for s in state.plan.steps] == [""] * 5
     assert [f.step for f in state.findings] == [1, 2]
     assert (state.error, state.answer, state.finished, state.stopped) == ("", "", False, "")
     assert (state.run_id, state.owner, state.request, state.options.pipeline) == (
@@ -68,3 +69,8 @@ def test_a_molecule_that_a_failed_step_gave_up_takes_part_again_at_its_earlier_g
 def test_a_run_that_ended_before_its_first_checkpoint_begins_anew() -> None:
     state = again(RunState())
     assert (state.plan.steps, state.run_id, state.request) == ((), "r2", "the request")
+
+
+def test_it_tells_its_plan_anew_and_has_a_budget_of_its_own() -> None:
+    ended = run_state(told=7, usage=Usage(calls=20))
+    assert (again(ended).told, again(ended).usage) == (0, Usage())

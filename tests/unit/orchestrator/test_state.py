@@ -39,6 +39,17 @@ def test_a_history_keeps_its_newest_lines_and_cuts_long_ones() -> None:
     assert {len(line) for line in history} == {HISTORY_LINE_CAP}
 
 
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [("\ud83d", "half a surrogate pair"), (2**64, "beyond 64 bits"), (-(2**63) - 1, "beyond 64 bits")],
+)
+def test_what_only_python_can_hold_is_refused(value: object, said: str) -> None:
+    with pytest.raises(LossyValue, match=said):
+        LosslessSerializer().dumps_typed({"a": [value]})
+    for good in ("\U0001f642 ü", 2**63, -(2**63)):
+        assert LosslessSerializer().loads_typed(LosslessSerializer().dumps_typed(good)) == good
+
+
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
 def test_a_value_that_cannot_be_stored_is_refused_where_it_is_set_with_its_field(value: float) -> None:
     quantity = Quantity(species="water", name="energy", value=value, unit="Eh")

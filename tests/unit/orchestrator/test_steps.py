@@ -222,3 +222,6 @@ def test_a_manifest_that_was_changed_is_not_read(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace("GFN2", "GFN1"))
     with pytest.raises(Conflict, match="was changed after it was frozen"):
         read_manifest(frozen.manifest, tmp_path)
+    path.unlink()
+    with pytest.raises(Conflict, match="is gone since it was frozen"):
+        read_manifest(frozen.manifest, tmp_path)

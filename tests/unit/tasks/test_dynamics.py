@@ -62,3 +62,28 @@ def test_a_line_is_fitted_within_half_a_block(
     production: float, blocks: int, window: tuple[float, float] | None
 ) -> None:
     assert spec(production_ps=production, analysis={"blocks": blocks}).window_ps() == window
+
+
+TMA_BOX = {"cations": [{"smiles": "C[N+](C)(C)C", "name": "TMA", "count": 8}], "counter_ion": "chloride"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"system": {"cations": [{"smiles": "C[N+](C)(C)C", "count": 8, "geometry": "tma.xyz"}]}},
+         "system.cations.0.geometry"),
+        ({"analysis": {"cluster": {"cation": "DMP", "counter_ion": "chloride"}}}, "analysis.cluster.cation"),
+        ({"analysis": {"cluster": {"cation": "TMA", "counter_ion": "bromide"}}}, "analysis.cluster.counter_ion"),
+        ({"analysis": {"cluster": {"cation": "TMA", "counter_ions": 0}}}, "analysis.cluster"),
+    ],
+)  # fmt: skip
+def test_structures_and_clusters_that_are_not_there_are_refused(changes: dict[str, object], field: str) -> None:
+    with pytest.raises(InputError) as refused:
+        parse_spec({"kind": "dynamics", "system": TMA_BOX, **changes})
+    assert refused.value.field == field
+
+
+def test_a_spec_without_structures_and_clusters_is_what_it_was() -> None:
+    written = dump_spec(parse_spec({"kind": "dynamics", "system": TMA_BOX}))
+    assert "cluster" not in written["analysis"]
+    assert "geometry" not in written["system"]["cations"][0]

@@ -76,6 +76,11 @@ def test_parameters_are_completed_with_defaults_and_rendered(relax: ProgramDecla
     assert restarted == (*rendered, "--restart", "state.json", "--memory", "900")
 
 
+def test_the_cells_of_a_table_are_what_the_declaration_says(relax: ProgramDeclaration) -> None:
+    parameters = validate_parameters(asked(steps="007", tolerance="1e-3", name="007"), relax)
+    assert parameters == {"steps": 7, "tolerance": 1e-3, "mode": "fast", "name": "007"}
+
+
 def test_a_declaration_survives_the_way_through_json_without_its_environment(relax: ProgramDeclaration) -> None:
     text = relax.registered().model_dump_json()
     assert "secret" not in text
@@ -92,7 +97,9 @@ def test_a_declaration_survives_the_way_through_json_without_its_environment(rel
         ({"steps": 0}, "steps", "0 is out of range. Give a whole number from 1 up to 1000."),
         ({"steps": 1001}, "steps", "is out of range"),
         ({"steps": 1.5}, "steps", "is not a whole number"),
-        ({"steps": "7"}, "steps", "is not a whole number"),
+        ({"steps": "seven"}, "steps", "is not a whole number"),
+        ({"steps": "7.5"}, "steps", "is not a whole number"),
+        ({"tolerance": "nan"}, "tolerance", "is not a number"),
         ({"steps": True}, "steps", "is not a whole number"),
         ({"steps": 10**400}, "steps", "is not a whole number"),
         ({"tolerance": float("nan")}, "tolerance", "is not a number. Give a number from 0."),

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from orchestrator.agents import AGENTS, Context, JobResult, Work
+from orchestrator.handover import seen_by
 from orchestrator.planning import make_plan
-from orchestrator.state import Finding, Plan, Species, Step, StepStatus, molecules_of
+from orchestrator.state import Finding, Plan, Species, Step, StepStatus
 from orchestrator.steps import with_molecules
 from tasks.results import Failure, QuantumResult
 from tasks.specs import AnySpec, QuantumSpec
@@ -51,7 +52,7 @@ class Walk:
         )
 
     def _of(self, number: int) -> Context:
-        return replace(self.context, species=molecules_of(self.step(number), self.species))
+        return replace(self.context, species=seen_by(self.step(number), self.plan, self.species))
 
     def _take(self, number: int, work: Work) -> Work:
         if work.species is not None:

@@ -9,7 +9,7 @@ from pydantic import SecretStr
 
 from orchestrator.agents import AGENTS, Context, Work
 from orchestrator.library import RedisAway, open_library
-from orchestrator.planning.literature import plan_literature
+from orchestrator.planning.research import LIBRARY, plan_research
 from orchestrator.state import Finding, Plan, Step
 from tasks.settings import Settings
 from tasks.store import connect
@@ -45,7 +45,7 @@ def context(settings: Settings, request: str, plan: Plan, *findings: Finding) ->
 
 
 def search(settings: Settings, request: str) -> tuple[Plan, Work]:
-    plan = plan_literature(request)
+    plan = plan_research(request, LIBRARY)
     return plan, AGENTS["rag_agent"].plan_jobs(plan.step(1), context(settings, request, plan))
 
 
@@ -72,6 +72,17 @@ def test_nothing_found_is_a_finding_that_says_so(filled: Settings, settings: Set
     assert work.finding and not work.error
     assert (work.finding.stage, work.finding.table) == ("nothing found", None)
     assert work.finding.summary == "Nothing found on this in the 2 documents of the library."
+
+
+def test_where_nothing_is_found_the_nearest_passages_stand_in_the_table_and_the_report(filled: Settings) -> None:
+    question = "Which marmalade conducts best on toast at breakfast?"
+    _, work = search(filled, question)
+    assert work.finding and work.finding.table
+    assert work.finding.stage == "nothing found"
+    assert work.finding.table.rows == (("1", "Bee et al. (2020), On S-07", "1", "1", "10.5555/x"),)
+    answer, written = report(filled, question)
+    assert answer.startswith("Nothing found on this in the 2 documents of the library. Passages that share a word")
+    assert "118 mS/cm" not in written, "it is named, not quoted"
 
 
 @pytest.mark.parametrize(

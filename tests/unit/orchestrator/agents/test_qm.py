@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from orchestrator.agents.compare import compare
-from orchestrator.state import Quantity
+from orchestrator.recovery.refused import lost_structures
+from orchestrator.state import Quantity, RunState
 from tasks.elements import parse_xyz, write_xyz
 from tasks.specs import QuantumSpec
 from tests.unit.orchestrator.agents.conftest import Walk, failure, result
@@ -97,7 +98,7 @@ def test_a_cancelled_or_missing_job_is_said(workspace: Path) -> None:
     cancelled = failure(first)
     cancelled = type(cancelled)(job_id="x", spec=first, state="CANCELLED")
     walk.end(2, [cancelled, result(second)])
-    assert [one.error for one in walk.species] == ["step 2: was cancelled", "", "was not computed"]
+    assert [one.error for one in walk.species] == ["step 2: was cancelled", "", "step 2: was not computed"]
 
 
 def test_a_molecule_that_came_apart_is_not_passed_over_in_silence(workspace: Path) -> None:
@@ -237,3 +238,65 @@ def test_molecules_of_different_levels_are_not_compared(workspace: Path) -> None
     assert work.finding
     assert "not all computed at one level, and are not compared" in work.finding.summary
     assert "higher" not in work.finding.summary
+
+
+def test_levels_side_by_side_share_a_geometry_and_each_number_names_its_level(workspace: Path) -> None:
+    walk = Walk("Compare the gap of TMA at PBE0 and at B3LYP", workspace)
+    walk.begin(1)
+    (optimisation,) = _specs(walk, 2)
+    walk.end(2, [result(optimisation, xyz=_moved(optimisation), level="GFN2-xTB")])
+    specs = [_specs(walk, number)[0] for number in (3, 4)]
+    assert [spec.method for spec in specs] == ["PBE0", "B3LYP"]
+    assert {spec.molecule.xyz for spec in specs} == {_moved(optimisation)}
+    # They end in any order; what is said of them follows the plan.
+    for number, spec, gap in reversed(list(zip((3, 4), specs, (10.0, 9.25), strict=True))):
+        walk.end(number, [result(spec, homo_ev=-12.0, lumo_ev=gap - 12.0, gap_ev=gap)])
+    summary = walk.begin(5).finding
+    assert summary
+    assert "tetramethylammonium: PBE0/def2-SVP//GFN2-xTB has the larger gap, by 0.750 eV" in summary.summary
+    report = (workspace / "runs/run-1/report.md").read_text()
+    for level, gap in (("PBE0", "10.000"), ("B3LYP", "9.250")):
+        row = next(line for line in report.splitlines() if line.startswith(f"| tetramethylammonium | {level}/def2-SVP"))
+        assert gap in row
+    assert report.index("### Step 3") < report.index("### Step 4")
+    assert report.index("| PBE0/def2-SVP") < report.index("| B3LYP/def2-SVP")
+    assert "PBE0/def2-SVP//GFN2-xTB; B3LYP/def2-SVP//GFN2-xTB (properties // geometry)" in report
+
+
+def test_a_molecule_begins_at_the_structure_of_the_step_that_its_goal_names(workspace: Path) -> None:
+    walk = Walk("Optimise TMA at PBE0 and at B3LYP", workspace)
+    walk.begin(1)
+    (first,) = _specs(walk, 2)
+    walk.end(2, [result(first, xyz=_moved(first), level="PBE0")])
+    # The second optimisation begins where it began, not at what the first one made meanwhile.
+    (second,) = _specs(walk, 3)
+    assert second.molecule.xyz == first.molecule.xyz != _moved(first)
+
+
+def test_what_fails_at_one_level_is_computed_at_the_other(workspace: Path) -> None:
+    walk = Walk("Compare the gap of TMA at PBE0 and at B3LYP", workspace)
+    walk.begin(1)
+    (optimisation,) = _specs(walk, 2)
+    walk.end(2, [result(optimisation)])
+    (pbe0,), (b3lyp,) = _specs(walk, 3), _specs(walk, 4)
+    assert walk.end(3, [failure(pbe0)]).error
+    finding = walk.end(4, [result(b3lyp, homo_ev=-12.0, lumo_ev=-2.0, gap_ev=10.0)]).finding
+    assert finding and finding.table and finding.table.rows
+    assert [one.error.partition(":")[0] for one in walk.species] == ["step 3"]
+
+
+def _moved(spec: QuantumSpec) -> str:
+    return write_xyz([a._replace(x=a.x + 0.1) for a in parse_xyz(spec.molecule.xyz or "")])
+
+
+def test_a_structure_that_is_gone_is_missed_by_the_step_that_begins_at_it(workspace: Path) -> None:
+    walk = Walk("Optimise TMA at PBE0 and at B3LYP", workspace)
+    walk.begin(1)
+    (first,) = _specs(walk, 2)
+    walk.end(2, [result(first, xyz=_moved(first), level="PBE0")])
+    (identified,) = walk.findings[0].produced
+    assert identified.geometry and walk.species[0].geometry != identified.geometry
+    (workspace / identified.geometry.path).unlink()
+    state = RunState(plan=walk.plan, species=walk.species, findings=walk.findings)
+    work = walk.begin(3)
+    assert identified.geometry.path in lost_structures(state, walk.step(3), work)

@@ -101,7 +101,7 @@ def test_charges_are_a_table_and_pictures_stand_in_the_report(workspace: Path) -
     assert "LUMO of water, B3LYP" in picture.caption
     walk.begin(number + 1)
     report = (workspace / "runs/run-1/report.md").read_text()
-    assert "(figures/orbitals-water.png)" in report
+    assert f"(figures/orbitals-water-step{number}.png)" in report
     assert "| water | O1 | −0.3200 |" in report
     assert "water: Hirshfeld: free atoms." in report
 

@@ -75,6 +75,12 @@ def test_nothing_found_is_a_finding_and_no_failure(tmp_path: Path) -> None:
         (as_json({"detail": "secret"}, 401), "refused the key (HTTP 401): look at SIMRELAY_TAVILY_KEY"),
         (as_json({}, 429), "has no searches left"),
         (as_json({}, 432), "has no searches left"),
+        (Raw(pieces=(b" ",) * 1000, pause_seconds=0.05), "did not answer within 0.3 s"),
+        (as_json({}, 302, location="http://127.0.0.1:1/"), "failed with HTTP 302"),
+        (Raw(b'{"results": [' + b" " * 3_000_000 + b"]}"), "answered with what is no list of results"),
+        (Raw(b"[" * 100_000), "answered with what is no list of results"),
+        (Raw(b"\xff\xfe\x00"), "answered with what is no list of results"),
+        (Raw(b""), "answered with what is no list of results"),
         (Raw(b"<html>"), "answered with what is no list of results"),
         (as_json({"results": "none"}), "answered with what is no list of results"),
         (as_json({"results": [{"title": "no address"}]}), "answered with what is no list of results"),
@@ -91,6 +97,14 @@ def test_a_search_that_failed_is_never_nothing_found(
     assert said in work.error
     assert "this does not mean that there is nothing to find" in work.error
     assert "secret" not in work.error
+
+
+def test_one_bad_result_does_not_spoil_the_others(tmp_path: Path) -> None:
+    pages = ({"title": None, "url": 7}, PAGE, {"url": "https://example.org/x", "title": "T", "content": "C"})
+    with ScriptedSearch(pages=pages) as server:
+        work = search(tmp_path, server.url)
+    assert work.finding and work.finding.table
+    assert [row[2] for row in work.finding.table.rows] == [PAGE["url"], "https://example.org/x"]
 
 
 def test_a_service_that_is_down_is_told(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
@@ -13,7 +14,7 @@ from orchestrator.asking import Candidate, GateKind, GateStatus, Question
 from orchestrator.client import Client
 from orchestrator.state import RunState
 from tasks.command import run
-from tests.unit.orchestrator.states import gate, run_state
+from tests.unit.orchestrator.states import all_done, artifact, batch, gate, run_state, with_steps
 
 LATER = datetime.now(UTC) + timedelta(hours=1)
 PLAN = gate(GateKind.PLAN, text="plan of 5 steps", expires=LATER)
@@ -70,6 +71,53 @@ def test_what_is_asked_is_printed_with_the_commands_that_answer_it(
     ):
         assert line in said
     assert "an old plan" not in said
+
+
+@pytest.mark.parametrize(
+    ("kind", "repairs", "asked", "rejected"),
+    [
+        (GateKind.PLAN, "", "Shall this plan be done?", "(ends the run)"),
+        (GateKind.COST, "", "Shall these jobs be computed?", "(the step fails, and the rest goes on)"),
+        (GateKind.COST, "r1-s2-r1", "Shall this be computed in place of what failed?", "(the step goes on with what"),
+        (GateKind.REVIEW, "", "Are these the results that you want?", "(ends the run without a report)"),
+    ],
+)
+def test_each_gate_says_what_it_asks_and_what_a_rejection_does(
+    serving: Serving, capsys: pytest.CaptureFixture[str], kind: GateKind, repairs: str, asked: str, rejected: str
+) -> None:
+    frozen = batch(2).model_copy(update={"repairs": repairs})
+    state = with_steps(run_state(gates=(gate(kind, steps=(2,), expires=LATER),)), (2,), batches=(frozen,))
+    serving(state)
+    run(["run", "show", "r1"])
+    said = capsys.readouterr().err
+    assert asked in said
+    assert rejected in said
+    assert ("--step N" in said) is (kind is not GateKind.COST)
+
+
+def test_what_can_be_revised_no_more_is_not_offered_and_the_asking_comes_last(
+    serving: Serving, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = all_done(run_state(gates=(PLAN,), iteration=3))
+    found = state.findings[0].model_copy(update={"artifacts": (artifact("a/file.xyz", "geometry"),)})
+    serving(state.model_copy(update={"findings": (found,)}))
+    monkeypatch.setattr(sys, "stderr", sys.stdout)  # as on a terminal, where both are read as one
+    run(["run", "attach", "r1"])
+    lines = capsys.readouterr().out.rstrip().splitlines()
+    assert not any("run revise" in line for line in lines)
+    assert any("a/file.xyz" in line for line in lines)
+    assert lines[-1].startswith("reject: ")
+
+
+def test_of_several_questions_each_names_itself_in_its_command(
+    serving: Serving, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = Question(id="feedback-2", text="What is to be changed?", closed=False)
+    serving(run_state(questions=(QUESTION, other)))
+    run(["run", "show", "r1"])
+    said = capsys.readouterr().err
+    assert "simrelay run answer r1 qm_agent --question route-1\n" in said
+    assert "simrelay run answer r1 '…' --question feedback-2   (or words of your own)" in said
 
 
 def test_a_run_that_has_ended_asks_nothing_more(serving: Serving, capsys: pytest.CaptureFixture[str]) -> None:

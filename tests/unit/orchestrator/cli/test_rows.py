@@ -115,7 +115,7 @@ def test_columns_of_a_program_are_its_parameters(tmp_path: Path) -> None:
     assert rows.rows[0].job == {
         "kind": "program",
         "program": "relax",
-        "parameters": {"steps": 10, "Temperature": 1.5, "mode": "fast"},
+        "parameters": {"steps": "10", "Temperature": "1.5", "mode": "fast"},
         "label": "first",
         "resources": {"cores": "2", "memory": "1 GB"},
     }

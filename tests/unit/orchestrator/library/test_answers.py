@@ -7,7 +7,7 @@ import pytest
 from orchestrator.library.answers import PASSAGES, compose
 from orchestrator.library.redis_store import text_query
 from orchestrator.library.store import Hit, Record
-from orchestrator.library.words import words
+from orchestrator.library.thesaurus import concepts
 
 BEE = Record(
     id="1" * 64,
@@ -63,6 +63,21 @@ def test_nothing_found_says_among_how_many() -> None:
     assert "empty" in compose("anything", [], searched=0, method="BM25").text
 
 
+def test_where_nothing_is_about_it_the_nearest_passages_are_named_but_not_quoted() -> None:
+    answer = compose("Which flavour of marmalade conducts best on toast?", HITS, searched=2, method="BM25")
+    assert (answer.found, answer.quotes, answer.sources) == (False, (), ())
+    assert answer.text == (
+        "Nothing found on this in the 2 documents of the library. Passages that share a word with it, and may be about"
+        " something else: [1] Bee et al. (2020), On S-07, p. 3."
+    )
+
+
+def test_a_title_alone_is_no_quote() -> None:
+    held = hit(NOTE.model_copy(update={"title": "On S-07"}), "# On S-07\n\nIt swells when S-07 is wet.")
+    answer = compose("S-07", [held], searched=1, method="BM25")
+    assert [quote.text for quote in answer.quotes] == ["It swells when S-07 is wet."]
+
+
 def test_what_is_only_near_in_meaning_is_told_apart() -> None:
     answer = compose("perovskite solar cells", HITS, searched=2, method="vectors", by_meaning=True)
     assert (answer.found, answer.worded) == (True, False)
@@ -84,13 +99,14 @@ def test_an_answer_stays_short() -> None:
 
 
 def test_only_words_that_matter_are_looked_for() -> None:
-    assert words("What does the literature say about LUMO of S-07, please?") == ["LUMO", "S-07"]
+    asked = concepts("What does the literature say about LUMO of S-07, please?")
+    assert [one.said for one in asked] == ["LUMO", "S-07"]
 
 
 @pytest.mark.parametrize(
     ("question", "query"),
     [
-        ("conductivity of S-07", 'conductivity|"S 07"|S|07'),
+        ("conductivity of S-07", 'conductivity|("ion transport")=>{$weight:0.5;}|"S 07"|S|07'),
         ("@title:{x} -(a|b)* ~y %z% $p =>[KNN]", "title|x|b|y|z|p|KNN"),
         ('"; FLUSHALL', "FLUSHALL"),
         ("what of it?", ""),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from orchestrator.cli.output import used
 from orchestrator.model.budget import add, answer_limit, estimated_tokens
 from orchestrator.state import Usage
 from tasks.settings import Settings
@@ -36,7 +35,7 @@ def test_one_price_alone_gives_no_cost() -> None:
     ],
 )
 def test_usage_is_shown_as_one_line(usage: Usage, shown: str) -> None:
-    assert used(usage) == shown
+    assert usage.in_words == shown
 
 
 def test_an_estimate_is_never_zero_for_text() -> None:

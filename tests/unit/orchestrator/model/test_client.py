@@ -65,6 +65,12 @@ async def test_an_endpoint_with_structured_output_is_held_to_the_schema(connect:
         (as_json({"choices": None}), "answered with what is no chat completion"),
         (as_json({"choices": []}), "answered with what is no chat completion"),
         (as_json([1, 2]), "answered with what is no chat completion"),
+        (as_json(completion({"role": "assistant", "content": {"a": [1]}})), "answered with what is no chat completion"),
+        (as_json({**completion({"role": "assistant", "content": "x"}), "usage": {"prompt_tokens": "many"}}),
+         "answered with what is no chat completion"),
+        (Raw(b'{"choices": [{"message": {"content": "\xff\xfe'), "answered with what is no chat completion"),
+        (Raw(b"x" * 3_000_000), "does not come to an end"),
+        (Raw(b'{"choices":', cut=True, pieces=(b" [",)), "cannot be reached"),
     ],
 )  # fmt: skip
 async def test_a_bad_answer_is_told_in_our_own_words(connect: Connect, answer: Raw, said: str) -> None:
@@ -171,13 +177,3 @@ def test_what_holds_no_json_is_refused(text: str) -> None:
 def test_both_ways_of_no_help_are_model_errors() -> None:
     assert issubclass(OverBudget, ModelError)
     assert issubclass(Asking, ModelError)
-
-
-async def test_the_scripted_server_streams_as_well(connect: Connect) -> None:
-    with ScriptedModel("The answer in pieces.") as server:
-        async with connect(server) as model:
-            chat = model._chat.model_copy(update={"disable_streaming": False})
-            pieces = [str(piece.text) async for piece in chat.astream("q")]
-    assert server.seen[0].body["stream"] is True
-    assert len([piece for piece in pieces if piece]) > 2
-    assert "".join(pieces) == "The answer in pieces."

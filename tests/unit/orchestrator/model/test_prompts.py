@@ -9,13 +9,23 @@ from pathlib import Path
 import pytest
 
 import orchestrator.model
+from orchestrator.agents import AGENTS
 from orchestrator.model.fence import fenced
-from orchestrator.model.prompts import prompt
+from orchestrator.model.prompts import about, prompt
 
 FOLDER = Path(orchestrator.model.__file__).parent / "prompts"
 ROOT = FOLDER.parents[2]
-VALUES = {"choices": "- `qm_agent`: computes", "schema": "{}", "problem": "it is empty"}
-ASKING = ("route", "extract", "write")
+VALUES = {
+    "choices": "- `qm_agent`: computes",
+    "schema": "{}",
+    "problem": "it is empty",
+    "agent": "qm_agent",
+    "does": "computes",
+    "about": "These are numbers.",
+    "form": "Answer with the sentences.",
+    "rules": "Use only what the findings say.",
+}
+ASKING = ("route", "extract", "write", "interpret", "cite")
 
 
 @pytest.mark.parametrize("name", [*ASKING, "repair"])
@@ -51,6 +61,20 @@ def test_the_prompt_for_wording_forbids_changed_numbers() -> None:
     assert "every number exactly as it stands there" in text
     assert "do not round, convert, subtract" in text
     assert "Keep every number with a unit that the template's answer has." in text
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_it_is_said_of_every_agent_what_its_results_mean(agent: str) -> None:
+    assert about(agent)
+    assert "$" not in about(agent)
+
+
+def test_the_prompts_for_findings_forbid_what_write_forbids_and_start_nothing() -> None:
+    rules = (FOLDER / "rules.md").read_text().strip()
+    for name in ("write", "interpret", "cite"):
+        assert rules in prompt(name, **{key: value for key, value in VALUES.items() if key != "rules"})
+    assert "nothing is started by it" in " ".join(prompt("interpret", **VALUES).split())
+    assert "Every sentence ends with the citation" in prompt("cite", **VALUES)
 
 
 def test_a_missing_value_is_a_mistake_of_ours() -> None:

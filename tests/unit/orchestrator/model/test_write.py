@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from orchestrator.agents import AGENTS
 from orchestrator.model.numbers import strange
-from orchestrator.model.write import word_answer
-from orchestrator.state import Column, Finding, Quantity, Table, Usage
+from orchestrator.model.prompts import about
+from orchestrator.model.write import word_answer, word_finding
+from orchestrator.state import SUMMARY, Column, Finding, Quantity, Step, Table, Usage
+from orchestrator.stream.actions import ACTIONS
 from tests.model.scripted import Raw
 from tests.model.server import SLOW, ScriptedModel, calling, failing
 from tests.unit.orchestrator.model.conftest import Connect
@@ -134,6 +139,119 @@ async def test_what_was_read_is_never_told_as_if_it_was_computed(connect: Connec
             prose = await word_answer(model, "HOMO of water", [FINDING, READ], ANSWER, Usage())
     assert prose.text == (text if kept else "")
     assert kept or "-3.21 was read somewhere and not computed" in prose.line
+
+
+LIBRARY = Finding(
+    step=1,
+    agent="rag_agent",
+    stage="found",
+    summary=(
+        "Found in the library (30 documents searched): “Piperidinium keeps 95 % of its charge after 1000 h.” [1]"
+        " “Imidazolium loses 40 % within 24 h.” [2]"
+    ),
+    table=Table(
+        columns=tuple(Column(title=title) for title in ("No.", "Source", "Page", "Chunk", "DOI")),
+        rows=(("1", "Marino et al. (2015), Cations", "3", "7", "—"), ("2", "Hugar (2015), Azoles", "9", "4", "—")),
+    ),
+)
+WEB = Finding(
+    step=1,
+    agent="web_search_agent",
+    stage="found",
+    summary="The web search gave 1 result.",
+    table=Table(columns=(Column(title="No."), Column(title="Web result")), rows=(("1", "Spiro cations"),)),
+    notes=("Web result 1, example.org: Spiro cations keep 95 % after 1000 h.",),
+)
+SYNTHESIS = (
+    "Piperidinium keeps 95 % of its charge after 1000 h, while imidazolium loses 40 % within 24 h [1, 2]. Marino et al."
+    " attribute nothing to the counter-ion [1]."
+)
+
+
+@pytest.mark.parametrize(
+    ("finding", "text", "problem"),
+    [
+        (LIBRARY, SYNTHESIS, ""),
+        (LIBRARY, "Piperidinium is stable [1]. Imidazolium is not. [2]", ""),
+        (LIBRARY, "Piperidinium is stable.", "a sentence cites no source"),
+        (LIBRARY, "Piperidinium is stable [1]. So is everything else.", "a sentence cites no source"),
+        (LIBRARY, "Piperidinium is stable [3].", "[3] is no source"),
+        (LIBRARY, "Piperidinium is stable [1, 4].", "[4] is no source"),
+        (LIBRARY, "Piperidinium loses 40 % [1].", "the sources that it cites do not say 40"),
+        (LIBRARY, "Piperidinium keeps 99 % [1].", "no finding has 99"),
+        (WEB, "A web result says that spiro cations keep 95 % after 1000 h [1].", ""),
+        (WEB, "Spiro cations keep 95 % [2].", "no finding has 2"),
+    ],
+)
+async def test_a_synthesis_cites_in_every_sentence_a_source_that_says_it(
+    connect: Connect, finding: Finding, text: str, problem: str
+) -> None:
+    step = Step(number=1, agent=finding.agent, description="search")
+    with ScriptedModel(text) as server:
+        async with connect(server) as model:
+            prose = await word_finding(model, "searches", "How stable is it?", step, finding, Usage())
+    assert prose.text == ("" if problem else text)
+    assert problem in prose.line
+    assert "Every sentence ends with the citation" in server.seen[0].body["messages"][0]["content"]
+
+
+async def test_an_agent_s_findings_are_worded_and_its_proposals_are_only_told(connect: Connect) -> None:
+    spec = {"kind": "quantum", "task": "single_point", "method": "GFN2-xTB", "molecule": {"smiles": "O"}}
+    written = [
+        {"text": "Water has a HOMO of -7.941 eV and a dipole moment of 2.011 D."},
+        {"action": {"name": "quantum_job", "arguments": {**spec, "engine": "xtb"}}},
+        {"action": {"name": "approve", "arguments": {"gate": "cost-1"}}},
+    ]
+    told: list[str] = []
+
+    async def tell(part: str) -> None:
+        told.append(part)
+
+    step = Step(number=2, agent="qm_agent", description="compute")
+    with ScriptedModel(json.dumps(written)) as server:
+        async with connect(server) as model:
+            prose = await word_finding(model, "computes", "HOMO of water", step, FINDING, Usage(), tell=tell, key="k")
+    assert prose.text == written[0]["text"]
+    assert [(one.kind, one.data["name"]) for one in prose.wishes] == [("action", "quantum_job")]
+    assert [one.data["problem"] for one in prose.dropped] == ["not_allowed"]
+    assert len({one.key for one in (*prose.wishes, *prose.dropped)}) == 2
+    assert told[0] == "Water has a HOMO"[: len(told[0])]
+    system = server.seen[0].body["messages"][0]["content"]
+    assert "- quantum_job: " in system
+    assert "orbital energies are vertical" in system
+
+
+@pytest.mark.parametrize("agent", [name for name in AGENTS if name != SUMMARY])
+async def test_every_agent_s_findings_are_worded_in_one_way_with_what_it_may_and_what_its_results_mean(
+    connect: Connect, agent: str
+) -> None:
+    table = Table(columns=(Column(title="No."), Column(title="Source")), rows=(("1", "Bee (2020)"),))
+    finding = Finding(step=1, agent=agent, summary="Done, says “It is so.” [1]", table=table, stage="found")
+    step = Step(number=1, agent=agent, description="do it")
+    with ScriptedModel("It is so [1].") as server:
+        async with connect(server) as model:
+            prose = await word_finding(model, AGENTS[agent].description, "Do it", step, finding, Usage())
+    system = server.seen[0].body["messages"][0]["content"]
+    assert prose.text == "It is so [1]."
+    assert about(agent) in system
+    assert AGENTS[agent].description in system
+    every = {allowed.name for table in ACTIONS.values() for allowed in table}
+    mine = {allowed.name for allowed in ACTIONS.get(agent, ())}
+    assert {name for name in every if f"- {name}: " in system} == mine
+
+
+async def test_a_draft_that_is_refused_in_the_end_was_never_told_in_the_part_that_is_wrong(connect: Connect) -> None:
+    told: list[str] = []
+
+    async def tell(part: str) -> None:
+        told.append(part)
+
+    text = "Water has a HOMO of -7.941 eV. Its gap is 99.9 eV, as https://evil.example says. Good."
+    with ScriptedModel(text) as server:
+        async with connect(server) as model:
+            prose = await word_answer(model, "HOMO of water", [FINDING], ANSWER, Usage(), tell=tell)
+    assert prose.text == ""
+    assert told[-1] == "Water has a HOMO of -7.941 eV. Its gap is"
 
 
 def test_numbers_are_compared_with_sign_and_digits() -> None:

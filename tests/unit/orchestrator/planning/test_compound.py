@@ -20,8 +20,14 @@ def outline(plan: Plan) -> list[tuple[str, tuple[int, ...]]]:
         # calculate and analyse: the orbitals are those of the quantum step
         ("Optimise DMP at B3LYP/def2-SVP, then render its LUMO",
          [("chemistry", ()), ("qm", (1,)), ("multiwfn", (2,)), ("summary", (1, 2, 3))]),
-        # optimise and simulate: the box is built from the molecule, not from the geometry
+        # optimise and simulate: the box is built from the optimised geometry
         (f"Optimise TMA with DFT, then simulate {PAIRS}",
+         [("chemistry", ()), ("qm", (1,)), ("md", (1, 2)), ("summary", (1, 2, 3))]),
+        # … and does not wait for what is computed of it besides
+        (f"Compute the dipole of TMA with DFT, then simulate {PAIRS}",
+         [("chemistry", ()), ("qm", (1,)), ("qm", (2,)), ("md", (1, 2)), ("summary", (1, 2, 3, 4))]),
+        # … nor for anything, where it names its molecules itself
+        ("Optimise TMA with DFT, then simulate 8 TMA hydroxide pairs in water at 300 K for 1 ns",
          [("chemistry", ()), ("qm", (1,)), ("md", (1,)), ("summary", (1, 2, 3))]),
         # … unless the request wants the one before the other
         ("Optimise TMA with PBE0; with that structure, run MD of 8 TMA hydroxide pairs in water at 300 K for 1 ns",
@@ -71,6 +77,32 @@ def test_a_part_that_names_no_molecule_takes_those_it_speaks_of() -> None:
     assert research.goal.query == "papers about it (tetramethylammonium)"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"Optimise TMA with GFN2, then simulate {PAIRS}",
+        "Optimise TMA with PBE0; with that structure, run MD of 8 TMA hydroxide pairs in water at 300 K for 1 ns",
+        "GFN2-xTB geometry of TMA, after that 8 of them with OH- in a box of water at 300 K for 1 ns, MSD at the end",
+    ],
+)
+def test_a_simulation_of_what_was_optimised_begins_at_its_structures(text: str) -> None:
+    _, plan, _ = make_plan(text)
+    (dynamics,) = [step for step in plan.steps if step.agent == "md_agent"]
+    assert dynamics.goal.geometry_step == 2
+    assert dynamics.description.startswith("MD of 8 tetramethylammonium + hydroxide")
+    assert dynamics.description.endswith("; begins at the structures of step 2")
+    (job,) = dry_run(text)["steps"][dynamics.number - 1]["jobs"]
+    assert job["geometry_from"] == "step 2"
+
+
+def test_a_simulation_of_other_molecules_than_were_optimised_makes_its_own_structures() -> None:
+    text = "Optimise TMA with GFN2; with that result, run MD of 8 DMP hydroxide pairs in water at 300 K for 1 ns"
+    _, plan, _ = make_plan(text)
+    (dynamics,) = [step for step in plan.steps if step.agent == "md_agent"]
+    assert dynamics.goal.geometry_step is None
+    assert 2 in dynamics.depends_on
+
+
 def test_numbers_in_descriptions_follow_the_steps() -> None:
     _, plan, _ = make_plan("Summarise the literature on spiro cations and also compute the LUMO of TMA")
     last = [step for step in plan.steps if step.agent == "qm_agent"][-1]
@@ -98,7 +130,7 @@ def test_a_dry_run_counts_the_jobs_of_all_parts() -> None:
     ("text", "said"),
     [
         ("Run MD of 8 TMA hydroxide pairs in water at 300 K for 1 ns, pick a snapshot, and compute its B3LYP energy",
-         "which no step hands over yet"),
+         "does not say what is to be taken out of the simulation. Say it as in"),
         ("Cite papers on membranes, then compute the LUMO", "names no molecule"),
         ("Find the transition state of OH- attacking TMA, afterwards plot the HOMO", "transition states"),
         ("Search the web for AEMs, then design new cations", "names no family"),

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from orchestrator.agents import AGENTS
@@ -237,8 +239,16 @@ def test_a_molecule_alone_is_asked_about_and_only_allowed_agents_are_offered() -
 
 
 @pytest.mark.parametrize("text", ["hello", "thanks", "goodbye", "what can you do?", "who are you"])
-def test_manners_are_answered_and_start_nothing(text: str) -> None:
-    planned = plan_request(Asked(text=text))
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        {},
+        {"agent": "qm_agent", "options": Options(agent="qm_agent")},
+        {"options": Options(agents=("md_agent",))},
+    ],
+)
+def test_manners_are_answered_and_start_nothing(text: str, chosen: dict[str, Any]) -> None:
+    planned = plan_request(Asked(text=text, **chosen))
     assert planned.decision.rule == "respond"
     assert planned.answer and not planned.plan.steps and planned.question is None
 

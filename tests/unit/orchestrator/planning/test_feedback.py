@@ -61,7 +61,8 @@ def test_one_thing_is_changed_and_the_rest_stays(feedback: str, field: str, valu
     before = [step for step in plan.steps if step.agent == "qm_agent"][-1].goal
     after = revised(QUANTUM, feedback, "qm_agent")[-1].goal
     assert getattr(after, field) == value
-    assert after.model_copy(update={field: getattr(before, field)}) == before
+    kept = {field: getattr(before, field), "protocol": before.protocol}
+    assert after.model_copy(update=kept) == before
 
 
 def test_a_swarm_gets_other_numbers() -> None:
@@ -146,7 +147,8 @@ def test_steps_that_are_not_done_anew_are_left_as_they_are() -> None:
     plan = plan.replace(plan.step(last).model_copy(update={"iteration": 1}))
     after = revise_plan(plan, species, "PBE0", 1, QUANTUM, MAX_ATOMS)
     assert after.step(last).goal.method == "PBE0"
-    assert [s for s in after.steps if s.number != last] == [s for s in plan.steps if s.number != last]
+    others = [s.number for s in plan.steps if s.number != last and s.agent != "summary_agent"]
+    assert [after.step(number) for number in others] == [plan.step(number) for number in others]
 
 
 @pytest.mark.parametrize(
@@ -186,3 +188,20 @@ def test_a_second_revision_begins_from_the_first() -> None:
 def test_other_molecules_are_another_run() -> None:
     with pytest.raises(InputError, match="other molecules"):
         revised(DYNAMICS, "Run MD of 4 tetramethylammonium hydroxide pairs in water at 300 K for 10 ps", "md_agent")
+
+
+@pytest.mark.parametrize(
+    ("request_text", "feedback", "protocol"),
+    [
+        ("HOMO of 'CCO' with B3LYP", "PBE0/def2-TZVP in methanol", "PBE0/def2-TZVP//GFN2-xTB in methanol"),
+        ("HOMO of 'CCO' with PBE0 in water", "in the gas phase", "PBE0/def2-SVP//GFN2-xTB"),
+        ("HOMO of 'CCO' with PBE0 in water", "with D4", "PBE0-D4/def2-SVP//GFN2-xTB in water"),
+        ("HOMO of 'CCO' with PBE0-D4 in water", "without dispersion", "PBE0/def2-SVP//GFN2-xTB in water"),
+    ],
+)
+def test_report_and_steps_name_the_level_that_is_computed_now(request_text: str, feedback: str, protocol: str) -> None:
+    plan, species = planned(request_text)
+    for step in plan.steps:
+        plan = plan.replace(step.model_copy(update={"iteration": 1}))
+    after = revise_plan(plan, species, feedback, 1, request_text, MAX_ATOMS)
+    assert {after.steps[-1].goal.protocol, after.steps[-2].goal.protocol} == {protocol}

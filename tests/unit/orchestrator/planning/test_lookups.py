@@ -40,7 +40,7 @@ def names(planned: Planned) -> list[str]:
     [
         ("HOMO of caffeine", ["caffeine"]),
         ("What is the molar mass of caffeine?", ["caffeine"]),
-        ("Draw caffeine", ["caffeine"]),
+        ("Draw a 2D picture of caffeine", ["caffeine"]),
         ("Optimise caffeine with B3LYP/def2-SVP", ["caffeine"]),
         ("SELFIES of 'caffeine'", ["caffeine"]),
         ("How many carbon atoms in caffeine?", ["caffeine"]),

@@ -66,3 +66,9 @@ def test_a_request_without_simulation_costs_nothing() -> None:
         "core_hours": 0.0,
         "note": "no simulation is needed",
     }
+
+
+def test_a_job_whose_cost_is_not_known_is_counted_as_that() -> None:
+    shown = dry_run("Hirshfeld charges of the last job")
+    assert [shown["estimated_cost"][key] for key in ("jobs", "core_seconds", "unknown")] == [1, 0.0, 1]
+    assert [step["estimated_cost"]["unknown"] for step in shown["steps"]] == [1, 0]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+from itertools import combinations
 from pathlib import Path
 
 import pytest
 
 from tasks.dynamics import Solution
+from tasks.elements import Atom, write_xyz
 from tests.conftest import missing
 from worker.programs.common import JobFailed
 from worker.programs.dynamics_build import BuildJob, build, count_residues, topology
@@ -76,6 +78,40 @@ def test_acpype_s_topology_is_taken_apart_and_renamed() -> None:
         parameters.read_topology(ACPYPE_ITP, ACPYPE_GRO, 2)
 
 
+AMMONIA_LIKE = "3\n\nN 0 0 0\nH 1.0 0 0\nH 0 1.02 0.5\n"
+
+
+def test_a_molecule_is_put_into_the_box_as_it_was_given() -> None:
+    from worker.programs import parameters
+    from worker.programs.given_structure import placed
+
+    part = parameters.read_topology(ACPYPE_ITP, ACPYPE_GRO, 1)
+    given = placed(part, AMMONIA_LIKE, "X")
+    assert given.topology == part.topology
+    assert [line[20:].split() for line in given.structure.splitlines()[2:5]] == [
+        ["0.000", "0.000", "0.000"], ["0.100", "0.000", "0.000"], ["0.000", "0.102", "0.050"],
+    ]  # fmt: skip
+    assert [line[:20] for line in given.structure.splitlines()] == [line[:20] for line in part.structure.splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("xyz", "said"),
+    [
+        ("3\n\nH 1 0 0\nN 0 0 0\nH 0 1 0\n", "has not the atoms of its SMILES in their order"),
+        ("2\n\nN 0 0 0\nH 1 0 0\n", "has not the atoms"),
+        (AMMONIA_LIKE.replace("H 1.0", "H 3.1"), "is no longer this molecule: N1-H2 is 3.10 Å long"),
+    ],
+)
+def test_a_structure_of_another_molecule_is_refused(xyz: str, said: str) -> None:
+    from worker.programs import parameters
+    from worker.programs.given_structure import placed
+
+    with pytest.raises(JobFailed) as refused:
+        placed(parameters.read_topology(ACPYPE_ITP, ACPYPE_GRO, 1), xyz, "X")
+    assert said in refused.value.failure.message
+    assert refused.value.failure.permanent
+
+
 def test_one_type_of_atom_with_two_parameters_is_refused() -> None:
     other = water()
     other.atom_types["OW_spce"] = "OW_spce 8 15.9994 0.0 A 1.0 1.0"
@@ -114,6 +150,20 @@ def test_a_box_of_ions_and_water_has_the_atoms_that_its_topology_says(
     )
     assert build(builds(tmp_path, again), tmp_path).atoms == built.atoms
     assert [path.stat().st_mtime_ns for path in (tmp_path / "cache").iterdir()] == [stamp]
+    # A structure of its own, 2 % larger than the force field has it, stands in the box as it was given.
+    rows = [line.split()[-3:] for line in json.loads(kept.read_text())["structure"].splitlines()[2:19]]
+    given = [Atom(s, *(1.02 * 10 * float(x) for x in row)) for s, row in zip("CNCCC" + 12 * "H", rows, strict=True)]
+    (tmp_path / "cation-1.xyz").write_text(write_xyz(given))
+    own = Solution.model_validate({"cations": [{**cation, "geometry": "cation-1.xyz"}], "water": 150, "edge_nm": 1.75})
+    build(builds(tmp_path, own, inputs=str(tmp_path)), tmp_path)
+    packed = (tmp_path / "system.gro").read_text().splitlines()[2:]
+    first = [Atom("X", *(10 * float(row[x : x + 8]) for x in (20, 28, 36))) for row in packed[:17]]
+    assert distances(first) == pytest.approx(distances(given), abs=0.03)
+
+
+def distances(atoms: list[Atom]) -> list[float]:
+    """Give all distances between the atoms of one molecule, in ångström."""
+    return [math.dist(one[1:], other[1:]) for one, other in combinations(atoms, 2)]
 
 
 def test_what_does_not_fit_in_is_a_box_that_is_too_small(tmp_path: Path) -> None:
