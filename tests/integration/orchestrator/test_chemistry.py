@@ -56,7 +56,9 @@ async def test_what_is_asked_about_the_molecule_of_an_earlier_job_is_done_beside
     done = wait_for(submitting, quantum, JobState.SUCCEEDED, JobState.FAILED, seconds=120)
     assert done.state is JobState.SUCCEEDED, done.failure
     # When its charges are asked for, and its SELFIES, picture and hydrogens
-    create(submitting, "Hirshfeld charges of the last job, its SELFIES, a 2D picture and the number of hydrogens")
+    create(
+        submitting, "Hirshfeld charges of the last job, and then its SELFIES, a 2D picture and the number of hydrogens"
+    )
     async with holding(settings, agents=AGENTS, plan=plan_request) as holder:
         record = await run_in(holder.store, "r1", "SUCCEEDED", "FAILED", seconds=150)
         state = await holder.view("r1")

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from orchestrator.planning import make_plan
+from orchestrator.planning import make_plan, plan_request
+from orchestrator.planning.asked import Asked
 from orchestrator.planning.chemistry import read_smiles
 from orchestrator.planning.planners import Abstained
 from tasks.errors import InputError
@@ -148,7 +149,8 @@ def test_what_an_earlier_job_does_not_give_is_said(text: str, message: str) -> N
     ],
 )
 def test_operations_are_done_on_the_candidates_of_a_design(text: str, operations: tuple[str, ...]) -> None:
-    _, plan, _ = make_plan(text)
+    # Some of these are a tie of two agents, which a person then breaks.
+    plan = plan_request(Asked(text=text, agent="hem_agent")).plan
     asked = [name for step in plan.steps if step.agent == "chemistry_agent" for name in step.goal.operations]
     assert tuple(asked) == operations
     assert "multiwfn_agent" not in {step.agent for step in plan.steps}
