@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from orchestrator.planning import dynamics as words
+from orchestrator.planning import dynamics_words as words
+from orchestrator.planning.dynamics import read_dynamics
 from tasks.errors import InputError
 
 #: in this order, since a length of time is also part of what is said about equilibration, frames and fits
@@ -26,7 +27,7 @@ def reworded(request: str, feedback: str) -> str:
     A feedback that is a whole request by itself takes its place.
     """
     try:
-        words.read_dynamics(feedback)
+        read_dynamics(feedback)
     except InputError:
         return _with_numbers(request, feedback)
     return feedback
