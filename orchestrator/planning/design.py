@@ -215,6 +215,13 @@ def read_candidates(text: str) -> int | None:
     return _verifiable(_WORDS_OF_NUMBERS.get(word) or int(word))
 
 
+def without_counts(text: str) -> str:
+    """Give a text with what ``read_counts`` and ``read_candidates`` read of it blanked out."""
+    for pattern in (*_COUNTS.values(), _ONLY):
+        text = pattern.sub(lambda match: " " * len(match[0]), text, count=1)
+    return text
+
+
 def the_best(candidates: int) -> str:
     """Name that many candidates, as the steps of a design do."""
     return "the best candidate" if candidates == 1 else f"the best {candidates} candidates"

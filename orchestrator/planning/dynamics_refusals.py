@@ -77,6 +77,17 @@ def refuse_what_is_not_given(text: str) -> None:
     if re.search(r"\.(?:gro|pdb|top|itp)\b", text):
         problem = "speaks of files of your own, which a request in words cannot hand over"
         raise InputError("request", text, problem, "Submit a job of kind dynamics with files and inputs.")
+    refuse_wishes(text)
+    electronic = [
+        name for name, words in ELECTRONIC.items() if name not in ("geometry", "charges") and words.search(text)
+    ]
+    if electronic:
+        problem = f"asks for molecular dynamics and for {' and '.join(electronic)}"
+        raise InputError("request", text, problem, "Ask for the one and the other in two requests.")
+
+
+def refuse_wishes(text: str) -> None:
+    """Raise InputError for results that are not read from a trajectory, and settings that no simulation has."""
     if unknown := wished(text, _NOT_COMPUTED):
         problem = f"asks for {' and '.join(unknown)}, which no agent computes yet"
         remedy = "What a simulation gives now: MSD, diffusion, density, temperature. Leave the rest out."
@@ -88,17 +99,16 @@ def refuse_what_is_not_given(text: str) -> None:
             " temperature. Leave it out."
         )
         raise InputError("request", text, problem, remedy)
-    electronic = [
-        name for name, words in ELECTRONIC.items() if name not in ("geometry", "charges") and words.search(text)
-    ]
-    if electronic:
-        problem = f"asks for molecular dynamics and for {' and '.join(electronic)}"
-        raise InputError("request", text, problem, "Ask for the one and the other in two requests.")
 
 
 def refuse_other_solvents(rest: str, whole: str) -> None:
     """Raise InputError for a word in the place of a solvent that is none; ``rest`` is without molecules."""
-    for match in _SOLVENT.finditer(rest):
-        if match[1].lower() not in _PLACES and not match[1].lower().endswith(("ly", "ing")):
-            part = around(whole, *match.span(1)) if len(whole) == len(rest) else match[0]
-            raise InputError("request", part, f"puts the box into {match[1]}", "The solvent of a box is water.")
+    for match in other_solvents(rest):
+        part = around(whole, *match.span(1))
+        raise InputError("request", part, f"puts the box into {match[1]}", "The solvent of a box is water.")
+
+
+def other_solvents(rest: str) -> list[re.Match[str]]:
+    """Give the words in the place of a solvent that are none."""
+    found = _SOLVENT.finditer(rest)
+    return [m for m in found if m[1].lower() not in _PLACES and not m[1].lower().endswith(("ly", "ing"))]
