@@ -237,7 +237,7 @@ def _counter_ions(text: str, unread: Unread) -> int | None:
 
 def _refuse_unread_words(unread: Unread) -> None:
     """Raise InputError for another solvent than water, or a level of theory."""
-    refuse_other_solvents(unread.text, unread.whole)
+    refuse_other_solvents(unread)
     if levels := level_mentions(unread.text):
         part = unread.text[levels[0].start : levels[0].end]
         remedy = "A simulation takes GAFF; ask for quantum chemistry in a sentence of its own."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from orchestrator.planning.unread import around, wished
+from orchestrator.planning.unread import Unread, wished
 from orchestrator.planning.words import ELECTRONIC
 from tasks.errors import InputError
 
@@ -101,11 +101,12 @@ def refuse_wishes(text: str) -> None:
         raise InputError("request", text, problem, remedy)
 
 
-def refuse_other_solvents(rest: str, whole: str) -> None:
-    """Raise InputError for a word in the place of a solvent that is none; ``rest`` is without molecules."""
-    for match in other_solvents(rest):
-        part = around(whole, *match.span(1))
-        raise InputError("request", part, f"puts the box into {match[1]}", "The solvent of a box is water.")
+def refuse_other_solvents(unread: Unread) -> None:
+    """Raise InputError for a word in the place of a solvent that is none, in a text without its molecules."""
+    for match in other_solvents(unread.text):
+        raise InputError(
+            "request", unread.part(match), f"puts the box into {match[1]}", "The solvent of a box is water."
+        )
 
 
 def other_solvents(rest: str) -> list[re.Match[str]]:

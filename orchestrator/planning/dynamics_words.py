@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from orchestrator.planning.unread import Unread, around
+from orchestrator.planning.unread import Unread
 from tasks import units
 from tasks.errors import InputError
 
@@ -70,7 +70,7 @@ DENSITY = re.compile(rf"({_NUMBER})\s*g\s*/\s*(?:cm3|cm³|mL)", re.IGNORECASE)
 PRESSURE = re.compile(rf"(?<![\w.])({_NUMBER})\s*((?i:bars?|atm|atmospheres?)|[kKM]?Pa)\b")
 _BAR = {"bar": 1.0, "atm": 1.01325, "atmosphere": 1.01325, "pa": 1e-5, "kpa": 1e-2, "mpa": 10.0}
 CORES = re.compile(r"(?<![\w.])(\d+)[\s-]+(?:cpu\s+)?cores?\b", re.IGNORECASE)
-MEMORY = re.compile(rf"(?<![\w.]){_NUMBER}\s*[GMT]i?B\b(?:\s+(?:of\s+)?(?:memory|ram))?", re.IGNORECASE)
+MEMORY = re.compile(rf"(?<![\w.])({_NUMBER}\s*[GMT]i?B)\b(?:\s+(?:of\s+)?(?:memory|ram))?", re.IGNORECASE)
 SEED = re.compile(r"\b(?:random\s+)?seed\s*(?:number\s*)?(?:is|of|=|:)?\s*(\d+)", re.IGNORECASE)
 PAIRS = re.compile(r"(?<![\w.])(\d+)\s+(?:ion\s+)?pairs?\b", re.IGNORECASE)
 _NVT_PRODUCTION = re.compile(
@@ -119,12 +119,12 @@ def take_settings(unread: Unread) -> tuple[dict[str, Any], list[str]]:
     if match := unread.take(CORES):
         resources["cores"] = int(match[1])
     if match := unread.take(MEMORY):
-        resources["memory_mb"] = units.memory_mb(re.sub(r"\s+(?:of\s+)?(?:memory|ram)$", "", match[0], flags=re.I))
+        resources["memory_mb"] = units.memory_mb(match[1])
     if unread.take(_NVT_PRODUCTION):
         fields["ensemble"] = "NVT"
     elif match := re.search(r"\bNVT\b", unread.text, re.IGNORECASE):
         remedy = "Say '20 ps NVT equilibration', or 'production in NVT'."
-        raise InputError("request", around(unread.whole, *match.span()), "names NVT, not for which stage", remedy)
+        raise InputError("request", unread.part(match), "names NVT, not for which stage", remedy)
     assumed = [] if {"nvt_ps", "npt_ps"} & fields.keys() else ["100 ps NVT and 100 ps NPT before"]
     return {**fields, "resources": resources}, assumed
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from orchestrator.chemistry.names import find_names
 from orchestrator.planning.dynamics_refusals import other_solvents
 from orchestrator.planning.molecules import find_molecules
-from orchestrator.planning.unread import Unread, around
+from orchestrator.planning.unread import Unread
 from orchestrator.planning.words import ELECTRONIC, NOT_COMPUTED, OPERATIONS, THERMAL
 from orchestrator.state import Species, Step
 from tasks.errors import InputError
@@ -105,4 +105,4 @@ def _is_property(word: str) -> bool:
 
 
 def _refuse(unread: Unread, match: re.Match[str], problem: str, remedy: str) -> None:
-    raise InputError("feedback", around(unread.whole, *match.span()), problem, remedy)
+    raise InputError("feedback", unread.part(match), problem, remedy)

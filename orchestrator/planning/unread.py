@@ -44,7 +44,7 @@ class Unread:
     def __init__(self, text: str, whole: str = "") -> None:
         self.text = text
         #: the text as it was written, of which messages show the part
-        self.whole = whole if len(whole) == len(text) else text
+        self.whole = whole or text
 
     def take(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
         """Find the first of a pattern, and blank it out."""
@@ -64,6 +64,11 @@ class Unread:
         """Say that what stands there has been read."""
         self.text = self.text[:start] + " " * (end - start) + self.text[end:]
 
+    def part(self, match: re.Match[str]) -> str:
+        """Give what was found in the text as it was written, with the words around it."""
+        # Some readers take what they read out of the text, and its places are no longer those of the whole.
+        return around(self.whole if len(self.whole) == len(self.text) else self.text, *match.span())
+
     def numbers(self, pattern: re.Pattern[str] = NUMBER) -> list[re.Match[str]]:
         """Give the numbers that nobody has read; those that only name a step or a list's entry are none."""
         without = _ORDINAL.sub(lambda match: " " * len(match[0]), self.text)
@@ -72,7 +77,7 @@ class Unread:
     def refuse_numbers(self, field: str, remedy: str, pattern: re.Pattern[str] = NUMBER) -> None:
         """Raise InputError for the first number that nobody has read, with the words around it."""
         if found := self.numbers(pattern):
-            part = around(self.whole, *found[0].span())
+            part = self.part(found[0])
             raise InputError(field, part, f"holds {found[0][0].strip()!r}, which nothing here reads", remedy)
 
 

@@ -73,7 +73,8 @@ def test_a_swarm_gets_other_numbers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("feedback", "number"), [("only 5 candidates", 5), ("the best three, please", 3), ("top 2 candidates", 2)]
+    ("feedback", "number"),
+    [("only 5 candidates", 5), ("the best three, please", 3), ("top 2 candidates", 2), ("5 best", 5)],
 )
 def test_of_a_swarm_that_is_still_to_run_another_number_of_candidates_is_computed(feedback: str, number: int) -> None:
     plan, species = planned(SWARM)
