@@ -11,7 +11,7 @@ from orchestrator.planning.chemistry import operations_on
 from orchestrator.planning.conditions import take_conditions
 from orchestrator.planning.design_refusals import refuse_unread
 from orchestrator.planning.design_words import take_objectives
-from orchestrator.planning.dynamics_words import CORES, MEMORY
+from orchestrator.planning.dynamics_words import take_resources
 from orchestrator.planning.levels import Level, in_gas_phase, is_tight_binding, read_level, take_solvent
 from orchestrator.planning.plan import named_operations
 from orchestrator.planning.specs import spec_for
@@ -23,7 +23,6 @@ from tasks.errors import InputError
 from tasks.methods import find_basis
 from tasks.specs import SwarmSpec, parse_spec
 from tasks.swarms import BACKBONES
-from tasks.units import memory_mb
 
 EXAMPLE = 'Ask for example "Design piperidinium cations for the backbone PBF_BB_1".'
 _FAMILY_WORDS = {
@@ -116,7 +115,7 @@ def read_design(text: str) -> Design:
     if wish and wish.job:
         problem, remedy = "is named in a design, whose molecules come out of its swarm", "Ask for the one or the other."
         raise InputError("request", wish.job, problem, remedy)
-    resources = _take_resources(unread)
+    resources = take_resources(unread)
     level = _level(unread)
     refuse_unread(unread)
     return Design(
@@ -258,16 +257,6 @@ def _substituents(text: str) -> tuple[str, ...]:
         default = SwarmSpec.model_fields["substituents"].default
         allowed = [name for name in default if name not in excluded]
     return tuple(allowed)
-
-
-def _take_resources(unread: Unread) -> dict[str, int]:
-    """Take cores and memory of the quantum jobs out of a text."""
-    found: dict[str, int] = {}
-    if match := unread.take(CORES):
-        found["cores"] = int(match[1])
-    if match := unread.take(MEMORY):
-        found["memory_mb"] = memory_mb(match[1])
-    return found
 
 
 def _level(unread: Unread) -> Level:

@@ -94,7 +94,7 @@ def take_settings(unread: Unread) -> tuple[dict[str, Any], list[str]]:
         If a stage is given two lengths, or NVT is named and it is not clear for what.
     """
     fields: dict[str, Any] = {}
-    resources: dict[str, Any] = {"cores": 2}
+    resources = {"cores": 2}
     if match := unread.take(TIME_STEP):
         fields["time_step_fs"] = float(match[1] or match[2])
     if match := unread.take(FRAMES):
@@ -116,10 +116,7 @@ def take_settings(unread: Unread) -> tuple[dict[str, Any], list[str]]:
         fields["pressure_bar"] = round(float(match[1]) * _BAR[match[2].lower().rstrip("s")], 9)
     if match := unread.take(SEED):
         fields["seed"] = int(match[1])
-    if match := unread.take(CORES):
-        resources["cores"] = int(match[1])
-    if match := unread.take(MEMORY):
-        resources["memory_mb"] = units.memory_mb(match[1])
+    resources |= take_resources(unread)
     if unread.take(_NVT_PRODUCTION):
         fields["ensemble"] = "NVT"
     elif match := re.search(r"\bNVT\b", unread.text, re.IGNORECASE):
@@ -127,6 +124,16 @@ def take_settings(unread: Unread) -> tuple[dict[str, Any], list[str]]:
         raise InputError("request", unread.part(match), "names NVT, not for which stage", remedy)
     assumed = [] if {"nvt_ps", "npt_ps"} & fields.keys() else ["100 ps NVT and 100 ps NPT before"]
     return {**fields, "resources": resources}, assumed
+
+
+def take_resources(unread: Unread) -> dict[str, int]:
+    """Take cores and memory (``cores``, ``memory_mb``) of each job out of a text."""
+    found: dict[str, int] = {}
+    if match := unread.take(CORES):
+        found["cores"] = int(match[1])
+    if match := unread.take(MEMORY):
+        found["memory_mb"] = units.memory_mb(match[1])
+    return found
 
 
 def take_box(unread: Unread) -> dict[str, float]:
