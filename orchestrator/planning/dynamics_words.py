@@ -13,7 +13,7 @@ _NUMBER = r"\d+(?:\.\d+)?"
 _SIGNED = rf"(?<![\w.])[-+]?{_NUMBER}"
 _UNIT = r"\s*(?:K|°C|kelvin)?\s*"
 _AND = rf"(?:{_UNIT},?\s*(?:and|or|&)\s*(?:at\s+)?"
-_LIST = rf"{_NUMBER}(?:{_UNIT}[,/]\s*{_NUMBER})*{_AND}{_NUMBER})?"
+_LIST = rf"{_NUMBER}(?:\s*[,/]\s*{_NUMBER})*(?:\s*,?\s*(?:and|or|&)\s*{_NUMBER})?"
 _SIGNED_LIST = rf"{_SIGNED}(?:{_UNIT}[,/]\s*[-+]?{_NUMBER})*{_AND}[-+]?{_NUMBER})?"
 _TIME = r"(?:fs|ps|ns|[µu]s)"
 _NM = r"(nm|Å|angstroms?)"
@@ -25,8 +25,10 @@ RANGE = re.compile(
     rf"([-+]?{_NUMBER})\s*({_KELVIN})(?![\w/])"
     rf"(?:\s*,?\s*(?:in|by|every)\s+(?:steps? of\s+)?({_NUMBER})\s*(?:K|°C|kelvin)?(?:\s+steps?)?)?"
 )
+# The list ends before what has a unit: "λ = 60, 300 K".
 LAMBDA = re.compile(
-    rf"(?:λ|\blambdas?\b|\bhydration (?:numbers?|levels?))\s*(?:values?)?\s*(?:=|:|of|is|at)?\s*({_LIST})",
+    rf"(?:λ|\blambdas?\b|\bhydration (?:numbers?|levels?))\s*(?:values?)?\s*(?:=|:|of|is|at)?\s*({_LIST})"
+    rf"(?![\d.]|\s*(?:{_KELVIN}|{_TIME}|bar|nm|Å)(?!\w)|\s*,?\s*(?:and|or|&)\s*\d)",
     re.IGNORECASE,
 )
 PER_CATION = re.compile(

@@ -124,6 +124,9 @@ def test_what_a_request_says_and_nothing_reads_is_refused(text: str, message: st
     [
         ("MD of 10 TMA chloride pairs at λ = 60, 80 and 100, 300, 320 and 340 K, 1 ns",
          (300, 320, 340), (60, 80, 100), 1),
+        ("MD of 10 TMA chloride pairs at λ = 60, 300 K, 1 ns", (300,), (60,), 1),
+        ("MD of 10 TMA chloride pairs at λ = 60, 300 and 320 K, 1 ns", (300, 320), (60,), 1),
+        ("MD of 10 TMA chloride pairs at 300 K, 60 waters per cation, 1 ns", (300,), (60,), 1),
         (f"{BOX} at 300/320/340 K for 50 ps", (300, 320, 340), (None,), 1),
         (f"{BOX} at 300 K and 50 °C for 50 ps", (300, 323.15), (None,), 1),
         ("MD of 8 TMA hydroxide pairs in water from 300 to 360 K in steps of 20 K for 1 ns",
