@@ -142,7 +142,8 @@ def build_design_plan(design: Design) -> Plan:
     method, basis = level.method or "B3LYP", find_basis(level.basis or "def2-SVP")
     said = f"{method}{DISPERSIONS.get(level.dispersion or '', '')}/{basis}"
     model = {GEOMETRY: level.solvent_model} if level.solvent_model == "ALPB" else {method: level.solvent_model}
-    final = f"{said}//{GEOMETRY} in {level.solvent}"
+    where = f" in {level.solvent}" if level.solvent else ""
+    final = f"{said}//{GEOMETRY}{where}"
     resources = {"cores": design.cores, "memory_mb": design.memory_mb}
     properties = ("homo", "lumo", "gap", "dipole")
     wish = design.wish
@@ -157,10 +158,10 @@ def build_design_plan(design: Design) -> Plan:
         ("chemistry_agent", f"Identify {best}: canonical SMILES, formula, molar mass, charge, 3D structure{beside}",
          Goal(properties=("smiles", "formula", "mass", "charge", "structure"), compare=count > 1,
               operations=design.operations)),
-        ("qm_agent", f"Optimise {best} with {GEOMETRY} in {level.solvent}",
+        ("qm_agent", f"Optimise {best} with {GEOMETRY}{where}",
          Goal(properties=("geometry",), task="optimisation", method=GEOMETRY, solvent=level.solvent,
               solvent_model=model.get(GEOMETRY), protocol=GEOMETRY, candidates=count, **resources)),
-        ("qm_agent", f"Verify {best} with {said} in {level.solvent} at the geometries of step 3",
+        ("qm_agent", f"Verify {best} with {said}{where} at the geometries of step 3",
          Goal(properties=properties, method=method, basis=basis, dispersion=level.dispersion, solvent=level.solvent,
               solvent_model=model.get(method), engine=level.engine, geometry_step=3, compare=count > 1,
               protocol=final, candidates=count, **resources)),
@@ -276,4 +277,5 @@ def _level(unread: Unread) -> Level:
     if level.geometry_method not in (None, GEOMETRY):
         remedy = f"Candidates are optimised with {GEOMETRY}: leave out what stands after '//'."
         raise InputError("method", level.geometry_method, "is not the level of a design's geometries", remedy)
-    return replace(level, solvent=solvent or (None if in_gas_phase(rest) else "water"), solvent_model=conditions.solvent_model)
+    usual = None if in_gas_phase(rest) else "water"
+    return replace(level, solvent=solvent or usual, solvent_model=conditions.solvent_model)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from orchestrator.chemistry.names import find_names
 from orchestrator.planning.dynamics_refusals import other_solvents
-from orchestrator.planning.molecules import find_molecules
+from orchestrator.planning.molecules import find_molecules, knowing_sources
 from orchestrator.planning.unread import Unread
 from orchestrator.planning.words import ELECTRONIC, NOT_COMPUTED, OPERATIONS, THERMAL
 from orchestrator.state import Species, Step
@@ -80,7 +80,8 @@ def refuse_unread(unread: Unread, steps: Sequence[Step], species: Sequence[Speci
 def _refuse_molecules(unread: Unread, steps: Sequence[Step], species: Sequence[Species], remedy: str) -> None:
     """Raise InputError for other molecules than the steps are about, or for only some of them."""
     try:
-        found, rest = find_molecules(unread.text)
+        with knowing_sources(tuple(species)):
+            found, rest = find_molecules(unread.text)
     except InputError as error:
         raise InputError("feedback", error.value, error.problem, remedy) from error
     if any(step.agent == "md_agent" for step in steps):

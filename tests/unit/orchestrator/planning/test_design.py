@@ -109,6 +109,12 @@ def test_the_verification_has_the_whole_level_and_the_resources_that_are_named()
     assert "PBE0-D3(BJ)/def2-TZVP" in final.description
 
 
+def test_a_design_in_the_gas_phase_names_no_solvent() -> None:
+    steps = [step for step in make_plan(f"{ASKED}, verify the best in the gas phase")[1].steps if step.goal.protocol]
+    assert {step.goal.solvent for step in steps} == {None}
+    assert not any(" in " in step.goal.protocol or "None" in step.description for step in steps)
+
+
 @pytest.mark.parametrize(
     ("text", "name", "bound"),
     # 4.184 kJ are one kcal.

@@ -236,7 +236,7 @@ FOUND = "Design piperidinium cations for PBF_BB_1; simulate 8 pairs of the best 
         (DYNAMICS, "at 330 K for 100 ps and 50 K", "'ps and 50 K' holds '50 K'"),
         (DYNAMICS, "PBE0 and 330 K", "'PBE0 and 330' is not understood"),
         (DYNAMICS, "100 ps and 3 replicas", "asks for replicas"),
-        (DYNAMICS, "at 330 K in sulfolane", "is not understood"),
+        (DYNAMICS, "at 330 K in sulfolane", "'sulfolane' is not a known solvent"),
     ],
 )
 def test_what_no_step_takes_is_refused_though_the_rest_is_understood(
