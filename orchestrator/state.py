@@ -151,6 +151,8 @@ class Goal(Part):
     #: of an analysis of orbitals: what is wanted, and of which orbitals
     analyses: tuple[str, ...] = ()
     orbitals: tuple[str, ...] = ()
+    #: of the surfaces in pictures; None: the default of the spec
+    isovalue: float | None = None
     #: the earlier job whose orbitals are analysed: ``last`` or an id; empty: those of the steps before
     source_job: str = ""
     #: that job's orbitals, once they were found

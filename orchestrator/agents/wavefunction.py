@@ -79,6 +79,8 @@ class WavefunctionAgent(Agent):
             "inputs": {SOURCE: source.file},
             "label": source.label[:120],
         }
+        if goal.isovalue is not None:
+            values["isovalue"] = goal.isovalue
         if goal.cores is not None or goal.memory_mb is not None:
             asked = {"cores": goal.cores, "memory_mb": goal.memory_mb}
             values["resources"] = {name: value for name, value in asked.items() if value is not None}

@@ -8,8 +8,11 @@ from dataclasses import dataclass, replace
 from orchestrator.chemistry.molecules import DEFAULT_MAX_ATOMS
 from orchestrator.inputs import NAMED_JOB, named_job
 from orchestrator.planning.chemistry import step_on_job, words_of_job
+from orchestrator.planning.dynamics_words import take_resources
+from orchestrator.planning.orbitals import take_isovalue, take_orbitals
 from orchestrator.planning.plan import build_plan
 from orchestrator.planning.request import Request, read_request
+from orchestrator.planning.unread import AMOUNT, Unread
 from orchestrator.planning.words import ELECTRONIC
 from orchestrator.state import SUMMARY, Goal, Plan, Species, Step
 from tasks.errors import InputError
@@ -40,7 +43,7 @@ def _words(pattern: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w-])(?:{pattern})(?!\w)", re.IGNORECASE)
 
 
-_ONE = r"(?:(?:homo|lumo)(?:\s*[-+−]\s*\d+)?|orbital\s+\d+)"
+_ONE = r"(?:(?:homo|lumo)(?:\s*[-+−]\s*\d+)?|orbitals?\s+\d+)"
 _ORBITAL = rf"(?:the\s+|its\s+|their\s+|frontier\s+|molecular\s+)*(?:{_ONE}|(?:molecular\s+)?orbitals?)"
 _ORBITALS = rf"{_ORBITAL}(?:\s*(?:,|and|&|/)\s*{_ORBITAL})*"
 _SHOW = r"(?:plot|draw|show|visuali[sz]e|render|depict|display|picture|image|isosurface)(?:s|ed|ing|ting)?"
@@ -87,9 +90,10 @@ _NOT_ANALYSED = _words(
     r"bond orders?|aromaticity|natural bond orbitals?|nbo|critical points?|elf|electron localization functions?|qtaim"
     r"|fukui\s+functions?|cm5|resp\s+charges?|chelpg"
 )
+_ENERGIES = _words(r"(?:energ(?:y|ies)|levels?|eigenvalues?)")
 #: what an analysis of an earlier job gives, in the words of ``ELECTRONIC``
 _GIVEN_BY_ANALYSIS = ("homo", "lumo", "gap", "charges")
-_NAMED = re.compile(r"\b(homo|lumo)(?:\s*([-+−])\s*(\d+))?\b|\borbital\s+(\d+)\b", re.IGNORECASE)
+_OF_ORBITALS = frozenset((*_GIVEN_BY_ANALYSIS, "geometry"))
 
 
 @dataclass(frozen=True)
@@ -102,39 +106,43 @@ class Wish:
     job: str
     engine: str
     rest: str
+    #: of the pictures; None: the default
+    isovalue: float | None = None
 
 
 def read_wish(text: str) -> Wish | None:
-    """Read what a request wants to have analysed; None: nothing."""
+    """Read what a request wants to have analysed; None: nothing.
+
+    Raises
+    ------
+    InputError
+        If an orbital or an isovalue in it is none.
+    """
     job = named_job(text)
+    unread = Unread(text)
+    orbitals, isovalue = take_orbitals(unread), take_isovalue(unread)
     found = [name for name, words in _PHRASES.items() if words.search(text)]
     if job:
         found += [name for name, words in _OF_A_JOB.items() if words.search(text)]
     elif found and _OF_A_JOB["mulliken"].search(text):
         found.append("mulliken")
+    # Of other orbitals than HOMO and LUMO only an analysis gives the energies.
+    if set(orbitals) - {"HOMO", "LUMO"} and (not found or _ENERGIES.search(text)):
+        found.append("orbitals")
+    if isovalue is not None and "pictures" not in found:
+        found.append("pictures")
     multiwfn = bool(_WITH_MULTIWFN.search(text))
     other = bool(_ANY.search(text)) or multiwfn or bool(_NOT_ANALYSED.search(text))
     if not found and not other and not (job and re.search(r"\b(?:homo|lumo|orbitals?)\b", text, re.IGNORECASE)):
         return None
-    rest = NAMED_JOB.sub(lambda match: " " * len(match[0]), text)
-    for words in (*_PHRASES.values(), _OF_A_JOB["mulliken"], _ANY, _WITH_MULTIWFN):
-        rest = words.sub(lambda match: " " * len(match[0]), rest)
+    phrases = Unread(text)
+    for words in (NAMED_JOB, *_PHRASES.values(), _OF_A_JOB["mulliken"], _ANY, _WITH_MULTIWFN):
+        for match in phrases.take_all(words):
+            unread.blank(*match.span())
     # "cube" alone says how the rest is wanted, and that is always as cubes.
     analyses = tuple(name for name in ANALYSES if name in found) or _USUAL
-    return Wish(analyses, _orbitals(text), job, "multiwfn" if multiwfn else "auto", rest)
-
-
-def _orbitals(text: str) -> tuple[str, ...]:
-    named = []
-    for match in _NAMED.finditer(text):
-        if match[4]:
-            named.append(match[4])
-            continue
-        sign = (match[2] or "").replace("−", "-")
-        # Only below the HOMO and above the LUMO: the other way round it would be an orbital of the other kind.
-        right = {"HOMO": "-", "LUMO": "+"}[match[1].upper()]
-        named.append(f"{match[1].upper()}{sign}{match[3]}" if sign == right else match[1].upper())
-    return tuple(dict.fromkeys(named)) or ("HOMO", "LUMO")
+    engine = "multiwfn" if multiwfn else "auto"
+    return Wish(analyses, orbitals or ("HOMO", "LUMO"), job, engine, unread.text, isovalue)
 
 
 def plan_analysis(
@@ -161,8 +169,9 @@ def plan_analysis(
             names = ", ".join(one.name for one in request.species)
             remedy = "Ask for the one or the other."
             raise InputError("request", names, "is named beside an earlier job, whose molecule is known", remedy)
+        resources = _resources_of_a_job(wish, request)
         which = "the last job that left orbitals" if wish.job == "last" else words_of_job(wish.job)
-        goal = analysis_goal(wish).model_copy(update={"source_job": wish.job})
+        goal = analysis_goal(wish).model_copy(update={"source_job": wish.job, **resources})
         done = [Step(number=1, agent=AGENT, description=f"Analyse the orbitals of {which}: {words}", goal=goal)]
         # What is asked about the molecule besides needs no orbitals.
         if beside := step_on_job(wish.rest, wish.job, max_atoms, _GIVEN_BY_ANALYSIS):
@@ -190,9 +199,21 @@ def plan_analysis(
     return plan.model_copy(update={"title": title, "steps": steps}), request.species, request
 
 
+def _resources_of_a_job(wish: Wish, request: Request | None) -> dict[str, int]:
+    """Give cores and memory of an earlier job's analysis; raise InputError for what is asked of it besides."""
+    others = [name for name in (request.electronic if request else ()) if name not in _OF_ORBITALS]
+    if others:
+        problem = f"asks for {' and '.join(others)} of an earlier job, which its orbitals do not give"
+        raise InputError("request", wish.rest.strip(), problem, f"{OFFER} Ask for the rest by naming the molecule.")
+    unread = Unread(wish.rest)
+    resources = take_resources(unread)
+    unread.refuse_numbers("request", OFFER, AMOUNT)
+    return resources
+
+
 def analysis_goal(wish: Wish) -> Goal:
     """Give what a step of analysis is to find out."""
-    return Goal(analyses=wish.analyses, orbitals=wish.orbitals, engine=wish.engine)
+    return Goal(analyses=wish.analyses, orbitals=wish.orbitals, engine=wish.engine, isovalue=wish.isovalue)
 
 
 def named_analyses(wish: Wish) -> str:

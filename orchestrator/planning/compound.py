@@ -22,7 +22,7 @@ from orchestrator.planning.clusters import (
     split_taking,
     without_cluster,
 )
-from orchestrator.planning.design import usual_candidate
+from orchestrator.planning.design import BEST, usual_candidate
 from orchestrator.planning.dynamics import plan_dynamics, read_dynamics
 from orchestrator.planning.joining import (
     ANALYSIS,
@@ -62,7 +62,7 @@ _FRAME = re.compile(
     r"|simulation)))\b",
     re.IGNORECASE,
 )
-_BEST = re.compile(r"\b(?:best|top|first)\s+(\d+|two|three|four|five)\b", re.IGNORECASE)
+_BEST = re.compile(BEST, re.IGNORECASE)
 _COUNTED = re.compile(r"\b(\d+)\s+of\s+(?:it|them|these|those)\b", re.IGNORECASE)
 _IT = re.compile(r"\b(?:it|its|them|their|those|these)\b", re.IGNORECASE)
 

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from orchestrator.chemistry.molecules import identify
 from orchestrator.planning.analysis import Wish, analysis_goal, named_analyses, read_wish
 from orchestrator.planning.chemistry import operations_on
+from orchestrator.planning.conditions import take_conditions
+from orchestrator.planning.design_refusals import refuse_unread
+from orchestrator.planning.design_words import take_objectives
+from orchestrator.planning.dynamics_words import take_resources
 from orchestrator.planning.levels import Level, in_gas_phase, is_tight_binding, read_level, take_solvent
 from orchestrator.planning.plan import named_operations
+from orchestrator.planning.specs import spec_for
+from orchestrator.planning.unread import Unread
 from orchestrator.planning.words import NOT_COMPUTED
 from orchestrator.state import Goal, Plan, Species, Step
 from tasks.cations import FAMILIES, SUBSTITUENTS
 from tasks.errors import InputError
 from tasks.methods import find_basis
 from tasks.specs import SwarmSpec, parse_spec
-from tasks.swarms import BACKBONES, DEFAULT_OBJECTIVES, Objective
+from tasks.swarms import BACKBONES
 
 EXAMPLE = 'Ask for example "Design piperidinium cations for the backbone PBF_BB_1".'
 _FAMILY_WORDS = {
@@ -29,7 +35,12 @@ _FAMILY_WORDS = {
 }
 _BACKBONE = re.compile(r"(?<!\w)([A-Za-z]{2,4}_BB_\w+)", re.IGNORECASE)
 _REPEAT_UNIT = re.compile(r"['\"`]?([^\s'\"`]*\[\*\][^\s'\"`]*\[\*\][^\s'\"`,;.]*)")
-_NUMBER = r"([-−]?\d+(?:\.\d+)?)"
+_NUMBER_WORDS = {
+    "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
+}  # fmt: skip
+_NUMBER_WORD = rf"(\d+|{'|'.join(_NUMBER_WORDS)})"
+#: how many of the candidates: "the best 5", "top-5", "the five best", "ten most promising"
+BEST = rf"\b(?:best|top)[\s-]+{_NUMBER_WORD}\b|(?<![\w.]){_NUMBER_WORD}[\s-]+(?:best|top|most\s+promising)\b"
 _COUNTS = {
     "particles": re.compile(
         r"(\d+)\s+particles?|swarm\s+of\s+(\d+)|num_part\s*=?\s*(\d+)|particles?\s*[=:]\s*(\d+)", re.I
@@ -37,32 +48,15 @@ _COUNTS = {
     "steps": re.compile(r"(\d+)\s+(?:steps?|iterations?|generations?)|(?:steps?|iterations?)\s*[=:]\s*(\d+)", re.I),
     "seed": re.compile(r"seed\s*(?:is|of|=|:)?\s*(\d+)", re.I),
     "max_heavy_atoms": re.compile(r"(?:at most|up to|no more than|fewer than|≤|<=?)\s*(\d+)\s+heavy atoms", re.I),
-    "candidates": re.compile(r"(?:best|top)\s+(\d+|two|three|four|five)\b", re.I),
+    "candidates": re.compile(BEST, re.I),
 }
-_WORDS_OF_NUMBERS = {"two": 2, "three": 3, "four": 4, "five": 5}
-_NUMBER_WORD = r"(\d+|two|three|four|five)"
 #: how feedback says how many candidates are wanted
-_ONLY = re.compile(
-    rf"\b(?:best|top)\s+{_NUMBER_WORD}\b|(?<![\w.]){_NUMBER_WORD}\s+(?:best\s+|top\s+)?candidates?\b", re.IGNORECASE
-)
-#: property -> its words, and how far outside of a range its desirability has fallen to zero
-_RANGES = {
-    "lumo_ev": (r"lumos?", 1.0),
-    "gap_ev": (r"(?:homo[-–/ ]lumo )?gaps?", 1.0),
-    "sn2_barrier_kcal_per_mol": (r"(?:sn2 |hydroxide )?barriers?", 5.0),
-    "iec_mmol_per_g": (r"iecs?|ion[- ]exchange capacit(?:y|ies)", 0.5),
-    "logp": (r"log\s?p", 1.0),
-    "molar_mass_g_per_mol": (r"molar mass(?:es)?|molecular weights?|mw", 50.0),
-    "volume_cubic_angstrom": (r"volumes?", 40.0),
-}
-_BETWEEN = rf"(?:between|from)\s+{_NUMBER}\s*\S*\s*(?:and|to|-)\s+{_NUMBER}"
-_ABOVE = rf"(?:above|over|greater than|higher than|at least|more than|>=?|≥)\s*{_NUMBER}"
-_BELOW = rf"(?:below|under|less than|lower than|at most|<=?|≤)\s*{_NUMBER}"
+_ONLY = re.compile(rf"{BEST}|(?<![\w.]){_NUMBER_WORD}\s+candidates?\b", re.IGNORECASE)
 #: asked for by these words, a design gives what stands for it, and says so
 _STANDS_FOR = ("stability", "transition states and barriers")
-#: an unbounded wish for a barrier: what FACTS of the field span, Marino and Kreuer, ChemSusChem 8 (2015) 513
-_BARRIER = Objective(property="sn2_barrier_kcal_per_mol", curve=((8.0, 0.0), (20.0, 1.0)), weight=2.0)
 _MOST_CANDIDATES = 10
+GEOMETRY = "GFN2-xTB"
+DISPERSIONS = {"D3BJ": "-D3(BJ)", "D4": "-D4"}
 _ORBITAL = re.compile(r"\b(?:homos?|lumos?|orbitals?|cubes?)\b", re.IGNORECASE)
 
 
@@ -78,6 +72,9 @@ class Design:
     wish: Wish | None = None
     #: what else is done with the best candidates: ``picture``, ``selfies``, ``similarity``, …
     operations: tuple[str, ...] = ()
+    #: of each quantum job; None: the default
+    cores: int | None = None
+    memory_mb: int | None = None
 
 
 def read_design(text: str) -> Design:
@@ -99,25 +96,31 @@ def read_design(text: str) -> Design:
         known = ", ".join(name.replace("_", " ") for name in FAMILIES)
         raise InputError("families", text, "names no family of cations to design", f"Known are {known}. {EXAMPLE}")
     fields: dict[str, object] = {"kind": "swarm", "families": families, "backbone": _backbone(text)}
-    counts = {name: value for name in _COUNTS if (value := _count(name, text)) is not None}
+    wish = read_wish(text)
+    if wish and wish.analyses == ("pictures",) and not _ORBITAL.search(text):
+        # "And draw them" is about the candidates, where no orbitals were spoken of.
+        wish = None
+    unread = Unread(wish.rest if wish else text, text)
+    objectives = take_objectives(text, unread)
+    counts = {name: value for name in _COUNTS if (value := _count(name, unread.text)) is not None}
+    unread.text = without_counts(unread.text)
     candidates = _verifiable(counts.pop("candidates", 1))
-    objectives = _objectives(text)
+    operations = operations_on(unread.text, candidates)
     fields |= counts | {"objectives": [o.model_dump() for o in objectives]}
     if substituents := _substituents(text):
         fields["substituents"] = substituents
     spec = parse_spec(fields)
     if not isinstance(spec, SwarmSpec):
         raise TypeError(f"a swarm became {type(spec).__name__}")
-    wish = read_wish(text)
-    if wish and wish.analyses == ("pictures",) and not _ORBITAL.search(text):
-        # "And draw them" is about the candidates, where no orbitals were spoken of.
-        wish = None
     if wish and wish.job:
         problem, remedy = "is named in a design, whose molecules come out of its swarm", "Ask for the one or the other."
         raise InputError("request", wish.job, problem, remedy)
-    rest = wish.rest if wish else text
-    operations = operations_on(_without_ranges(rest), candidates)
-    return Design(text=text, swarm=spec, candidates=candidates, level=_level(rest), wish=wish, operations=operations)
+    resources = take_resources(unread)
+    level = _level(unread)
+    refuse_unread(unread)
+    return Design(
+        text=text, swarm=spec, candidates=candidates, level=level, wish=wish, operations=operations, **resources
+    )
 
 
 def plan_design(text: str) -> Plan:
@@ -137,7 +140,11 @@ def build_design_plan(design: Design) -> Plan:
     best = the_best(count)
     families = " and ".join(name.replace("_", " ") for name in swarm.families)
     method, basis = level.method or "B3LYP", find_basis(level.basis or "def2-SVP")
-    final = f"{method}/{basis}//GFN2-xTB in {level.solvent}"
+    said = f"{method}{DISPERSIONS.get(level.dispersion or '', '')}/{basis}"
+    model = {GEOMETRY: level.solvent_model} if level.solvent_model == "ALPB" else {method: level.solvent_model}
+    where = f" in {level.solvent}" if level.solvent else ""
+    final = f"{said}//{GEOMETRY}{where}"
+    resources = {"cores": design.cores, "memory_mb": design.memory_mb}
     properties = ("homo", "lumo", "gap", "dipole")
     wish = design.wish
     beside = f", {named_operations(design.operations)}" if design.operations else ""
@@ -151,12 +158,13 @@ def build_design_plan(design: Design) -> Plan:
         ("chemistry_agent", f"Identify {best}: canonical SMILES, formula, molar mass, charge, 3D structure{beside}",
          Goal(properties=("smiles", "formula", "mass", "charge", "structure"), compare=count > 1,
               operations=design.operations)),
-        ("qm_agent", f"Optimise {best} with GFN2-xTB in {level.solvent}",
-         Goal(properties=("geometry",), task="optimisation", method="GFN2-xTB", solvent=level.solvent,
-              protocol="GFN2-xTB", candidates=count)),
-        ("qm_agent", f"Verify {best} with {method}/{basis} in {level.solvent} at the geometries of step 3",
-         Goal(properties=properties, method=method, basis=basis, solvent=level.solvent, engine=level.engine,
-              geometry_step=3, compare=count > 1, protocol=final, candidates=count)),
+        ("qm_agent", f"Optimise {best} with {GEOMETRY}{where}",
+         Goal(properties=("geometry",), task="optimisation", method=GEOMETRY, solvent=level.solvent,
+              solvent_model=model.get(GEOMETRY), protocol=GEOMETRY, candidates=count, **resources)),
+        ("qm_agent", f"Verify {best} with {said}{where} at the geometries of step 3",
+         Goal(properties=properties, method=method, basis=basis, dispersion=level.dispersion, solvent=level.solvent,
+              solvent_model=model.get(method), engine=level.engine, geometry_step=3, compare=count > 1,
+              protocol=final, candidates=count, **resources)),
         *analysis,
         ("summary_agent", "Write the report", Goal(properties=properties, compare=count > 1, protocol=final)),
     )  # fmt: skip
@@ -170,16 +178,11 @@ def build_design_plan(design: Design) -> Plan:
         )
         for number, (agent, description, goal) in enumerate(goals, 1)
     )
+    for step in steps:
+        if step.agent == "qm_agent":
+            spec_for(usual_candidate(swarm), step.goal)  # so that a level that contradicts itself is refused here
     title = " ".join(design.text.split())
     return Plan(title=title if len(title) <= 120 else f"{title[:119]}…", steps=steps)
-
-
-def _without_ranges(text: str) -> str:
-    """Give a text without the ranges that a swarm works for: "with logP between 1 and 3" asks for no descriptors."""
-    for words, _ in _RANGES.values():
-        property_ = rf"(?<![\w-])(?:{words})(?!\w)[^.;,\d<>≤≥]{{0,20}}?"
-        text = re.sub(rf"{property_}(?:{_BETWEEN}|{_ABOVE}|{_BELOW})", " ", text, flags=re.IGNORECASE)
-    return text
 
 
 def _backbone(text: str) -> str:
@@ -212,7 +215,14 @@ def read_candidates(text: str) -> int | None:
     if match is None:
         return None
     word = next(group for group in match.groups() if group).lower()
-    return _verifiable(_WORDS_OF_NUMBERS.get(word) or int(word))
+    return _verifiable(_NUMBER_WORDS.get(word) or int(word))
+
+
+def without_counts(text: str) -> str:
+    """Give a text with what ``read_counts`` and ``read_candidates`` read of it blanked out."""
+    for pattern in (*_COUNTS.values(), _ONLY):
+        text = pattern.sub(lambda match: " " * len(match[0]), text, count=1)
+    return text
 
 
 def the_best(candidates: int) -> str:
@@ -227,38 +237,12 @@ def _verifiable(candidates: int) -> int:
 
 
 def _count(name: str, text: str) -> int | None:
-    match = _COUNTS[name].search(text)
-    if match is None:
-        return None
-    word = next(group for group in match.groups() if group)
-    return _WORDS_OF_NUMBERS.get(word.lower()) or int(word)
-
-
-def _objectives(text: str) -> tuple[Objective, ...]:
-    """Give the default objectives, with the ranges that a text states in their place, or added to them."""
-    found = {objective.property: objective for objective in DEFAULT_OBJECTIVES}
-    for name, (words, margin) in _RANGES.items():
-        property_ = rf"(?<![\w-])(?:{words})(?!\w)[^.;,\d<>≤≥]{{0,20}}?"
-        if match := re.search(property_ + _BETWEEN, text, re.IGNORECASE):
-            low, high = _real(match[1]), _real(match[2])
-            if low > high:
-                raise InputError(name, f"{low:g} to {high:g}", "is no range", "Give the lower bound first.")
-            top = ((low, 1.0), (high, 1.0)) if high > low else ((low, 1.0),)
-            curve = ((low - margin, 0.0), *top, (high + margin, 0.0))
-        elif match := re.search(property_ + _ABOVE, text, re.IGNORECASE):
-            curve = ((_real(match[1]) - margin, 0.0), (_real(match[1]), 1.0))
-        elif match := re.search(property_ + _BELOW, text, re.IGNORECASE):
-            curve = ((_real(match[1]), 1.0), (_real(match[1]) + margin, 0.0))
-        elif name == "sn2_barrier_kcal_per_mol" and re.search(rf"(?<!\w)(?:{words})(?!\w)", text, re.IGNORECASE):
-            curve = _BARRIER.curve
-        else:
-            continue
-        found[name] = Objective(property=name, curve=curve, weight=2.0)
-    return tuple(found.values())
-
-
-def _real(text: str) -> float:
-    return float(text.replace("−", "-"))
+    found = {word.lower() for match in _COUNTS[name].finditer(text) for word in match.groups() if word}
+    values = sorted({_NUMBER_WORDS.get(word) or int(word) for word in found})
+    if len(values) > 1:
+        said = " and ".join(map(str, values))
+        raise InputError(name, said, "are several numbers", "Give one of them.")
+    return values[0] if values else None
 
 
 def _substituents(text: str) -> tuple[str, ...]:
@@ -276,12 +260,22 @@ def _substituents(text: str) -> tuple[str, ...]:
     return tuple(allowed)
 
 
-def _level(text: str) -> Level:
-    """Give the level of the verification: what the text names, in water unless it names another solvent."""
-    solvent, rest = take_solvent(text)
-    rest = _BACKBONE.sub(" ", _REPEAT_UNIT.sub(" ", rest))
-    level, _ = read_level(rest)
+def _level(unread: Unread) -> Level:
+    """Take the level of the verification out of a text: what it names, in water unless it names another solvent."""
+    conditions, rest = take_conditions(unread.text)
+    for field, value in (("temperature", conditions.temperature_kelvin), ("pressure", conditions.pressure_pascal)):
+        if value is not None:
+            remedy = "Candidates are judged and verified without thermochemistry: leave it out."
+            raise InputError(field, value, "has no meaning for a design", remedy)
+    solvent, rest = take_solvent(rest)
+    for pattern in (_REPEAT_UNIT, _BACKBONE):
+        rest = pattern.sub(lambda match: " " * len(match[0]), rest)
+    level, unread.text = read_level(rest)
     if level.method and is_tight_binding(level.method):
         remedy = "Candidates are judged by GFN2-xTB already: name a functional, or leave it out for B3LYP/def2-SVP."
         raise InputError("method", level.method, "verifies nothing", remedy)
-    return Level(**{**vars(level), "solvent": solvent or (None if in_gas_phase(rest) else "water")})
+    if level.geometry_method not in (None, GEOMETRY):
+        remedy = f"Candidates are optimised with {GEOMETRY}: leave out what stands after '//'."
+        raise InputError("method", level.geometry_method, "is not the level of a design's geometries", remedy)
+    usual = None if in_gas_phase(rest) else "water"
+    return replace(level, solvent=solvent or usual, solvent_model=conditions.solvent_model)

@@ -12,8 +12,18 @@ from typing import Any, get_args
 from orchestrator.chemistry.molecules import DEFAULT_MAX_ATOMS
 from orchestrator.chemistry.names import find_names
 from orchestrator.chemistry.solutions import complete_dynamics
+from orchestrator.planning.dynamics_refusals import refuse_other_solvents, refuse_what_is_not_given
+from orchestrator.planning.dynamics_words import (
+    PAIRS,
+    WATERS,
+    take_box,
+    take_hydration,
+    take_settings,
+    take_temperatures,
+)
+from orchestrator.planning.levels import level_mentions
 from orchestrator.planning.molecules import Found, find_molecules, to_species
-from orchestrator.planning.words import ELECTRONIC
+from orchestrator.planning.unread import AMOUNT, Unread
 from orchestrator.state import Goal, Plan, Species, Step
 from tasks.dynamics import CounterIon, DynamicsSpec
 from tasks.errors import InputError
@@ -23,67 +33,17 @@ EXAMPLE = (
     'Ask for example "Run MD of 8 N,N-dimethylpiperidinium hydroxide pairs in water at 353 K for 50 ps and plot the'
     ' MSD".'
 )
-_NUMBER = r"\d+(?:\.\d+)?"
-_UNIT = r"\s*(?:K|°C|kelvin)?\s*"
-_LIST = rf"{_NUMBER}(?:{_UNIT},\s*{_NUMBER})*(?:{_UNIT},?\s*(?:and|or|&)\s*{_NUMBER})?"
-_TIME = r"(?:fs|ps|ns|[µu]s)"
-TEMPERATURE = re.compile(rf"({_LIST})\s*(K|kelvin|°C|degrees? celsius|celsius|C)(?![\w/])")
-RANGE = re.compile(
-    rf"({_NUMBER})\s*(?:K|°C)?\s*(?:to|-|–)\s*({_NUMBER})\s*(K|°C|kelvin)\s*(?:,?\s*(?:in|by|every)\s+(?:steps? of\s+)?"
-    rf"({_NUMBER})\s*(?:K|°C|kelvin)?(?:\s+steps?)?)",
-    re.IGNORECASE,
-)
-LAMBDA = re.compile(
-    rf"(?:λ|\blambdas?\b|\bhydration (?:numbers?|levels?))\s*(?:values?)?\s*(?:=|:|of|is|at)?\s*({_LIST})",
-    re.IGNORECASE,
-)
-_PER_CATION = re.compile(
-    rf"({_LIST})\s+waters?(?:\s+molecules)?\s+(?:per|for each|a)\s+(?:cation|ion|pair|ion pair)", re.IGNORECASE
-)
-_WATERS = re.compile(
-    r"(?<![\w.])(\d[\d,]*)\s+(?:SPC/E\s+)?(?:waters?\b|H2O\b)(?:\s+molecules)?(?!\s+per)", re.IGNORECASE
-)
-EQUILIBRATION = re.compile(
-    rf"(?:({_NUMBER}\s*{_TIME})\s*(?:of\s+|in\s+)?(NVT|NPT|equilibration)\b(?!\s+production))"
-    rf"|(?:(NVT|NPT|equilibrat\w+)\s*(?:for|of|:)?\s*({_NUMBER}\s*{_TIME}))",
-    re.IGNORECASE,
-)
-TIME_STEP = re.compile(
-    rf"time[\s-]*steps?\s*(?:of|=|is)?\s*({_NUMBER})\s*fs|({_NUMBER})\s*fs\s+(?:time[\s-]*)?steps?", re.IGNORECASE
-)
-FRAMES = re.compile(
-    rf"(?:frames?|output|snapshots?|written|save\w*)\s*(?:each|every)\s*({_NUMBER}\s*{_TIME})", re.IGNORECASE
-)
-WINDOW = re.compile(
-    rf"\bfit\w*\s*(?:window\s*)?(?:of|from|between)?\s*({_NUMBER})\s*(?:ps|ns)?\s*(?:to|and|-|–)\s*({_NUMBER})\s*(ps|ns)",
-    re.IGNORECASE,
-)
-LENGTH = re.compile(rf"(?<![\w.])({_NUMBER}\s*{_TIME})\b", re.IGNORECASE)
-_BOX = re.compile(
-    rf"(?:box|edge)\w*\s*(?:of|=|with an edge of|length of)?\s*({_NUMBER})\s*(nm|Å)"
-    rf"|({_NUMBER})\s*(nm|Å)\s+(?:cubic\s+)?(?:box|edge)",
-    re.IGNORECASE,
-)
-_CUTOFF = re.compile(rf"cut-?offs?\s*(?:of|=)?\s*({_NUMBER})\s*nm", re.IGNORECASE)
-_DENSITY = re.compile(rf"({_NUMBER})\s*g\s*/\s*(?:cm3|cm³|mL)", re.IGNORECASE)
-_PRESSURE = re.compile(rf"({_NUMBER})\s*(bar|atm)\b", re.IGNORECASE)
-CORES = re.compile(r"(?<![\w.])(\d+)[\s-]+(?:cpu\s+)?cores?\b", re.IGNORECASE)
-_MIXTURE = re.compile(r"\b(?:mixtures?|mixed|together|one box)\b", re.IGNORECASE)
-_PAIRS = re.compile(r"(?<![\w.])(\d+)\s+(?:ion\s+)?pairs?\b", re.IGNORECASE)
+#: characters that stand for others; each takes the place of one
+_SIGNS = str.maketrans({"−": "-", "‐": "-", "‑": "-", "\u00a0": " ", "\u202f": " "})
+_MIXTURE = re.compile(r"\b(?:mixtures?|mixed|together|(?:one|same|single|common) box)\b", re.IGNORECASE)
 _COUNT = re.compile(
     r"(?<![\w.\-])(\d+)\s+(?:(?:ion\s+)?pairs?\s+of\s+|(?:cations?|ions|molecules)\s+of\s+)?$", re.IGNORECASE
 )
-#: what people ask of a simulation that nothing gives yet
-_NOT_COMPUTED = {
-    "conductivity": re.compile(r"conductivit(?:y|ies)", re.IGNORECASE),
-    "radial distribution functions": re.compile(
-        r"\brdfs?\b|radial distributions?|coordination numbers?", re.IGNORECASE
-    ),
-    "water uptake and swelling": re.compile(r"water uptake|swelling", re.IGNORECASE),
-    "polymers": re.compile(r"\b(?:polymers?|chains?|membranes?|degree of polymeri[sz]ation|DP)\b"),
-    "hydrogen bonds": re.compile(r"hydrogen bonds?|h-?bonds?", re.IGNORECASE),
-    "LAMMPS": re.compile(r"lammps", re.IGNORECASE),
-}
+_REMEDY = (
+    "A request for a simulation says how many of what, λ or the number of waters, temperatures (K or °C), lengths of"
+    " time (ps or ns), and if need be the pressure, the edge of the box, the cut-off, the time step, a seed, cores and"
+    f" memory. {EXAMPLE}"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,20 +118,24 @@ def read_dynamics(text: str, max_atoms: int = DEFAULT_MAX_ATOMS, species: tuple[
     InputError
         If something is missing, contradicts itself, or asks for what nothing computes; naming all that is missing.
     """
-    _refuse(text)
+    text = text.translate(_SIGNS)
+    refuse_what_is_not_given(text)
     ions, solvent, plain = _ions_and_water(text)
     found, rest = find_molecules(plain, max_atoms)
     found = [one for one in found if one.name != "water"] or [Found(0, 0, s.name, s.smiles) for s in species]
-    # Places in the text stay what they are: what is taken out leaves blanks.
-    hydration = LAMBDA.search(plain) or _PER_CATION.search(plain)
-    lambdas = _numbers(hydration[1]) if hydration else []
-    if hydration:
-        rest = rest[: hydration.start()] + " " * len(hydration[0]) + rest[hydration.end() :]
-    fields, assumed, rest = _stages(rest)
-    counts = [_count(text, one) for one in found]
-    pairs = int(match[1]) if (match := _PAIRS.search(rest)) else None
-    temperatures = _temperatures(rest)
-    waters = [int(match[1].replace(",", "")) for match in _WATERS.finditer(text)]
+    unread = Unread(rest, text)
+    lambdas = take_hydration(plain, unread)
+    waters = _waters(text, unread)
+    counted = PAIRS.search(unread.text)
+    counts = [_take_count(text, one.start, unread) for one in found]
+    pairs = int(counted[1]) if counted and not all(counts) else None
+    if counted and pairs:
+        unread.blank(*counted.span())
+    _refuse_molecules_as_solvents(text, found, counts)
+    counter_ions = _counter_ions(text, unread)
+    fields, assumed = take_settings(unread)
+    temperatures = take_temperatures(unread)
+    edges = take_box(unread)
     missing = []
     if not found and not solvent:
         missing.append("what is in the box (a cation by name or SMILES, or water)")
@@ -182,18 +146,18 @@ def read_dynamics(text: str, max_atoms: int = DEFAULT_MAX_ATOMS, species: tuple[
     if "production_ps" not in fields:
         missing.append("the length of the production")
     if missing:
+        # "122 °F" is there, and is not read: that is more to the point than that it is missing.
+        unread.refuse_numbers("request", _REMEDY, AMOUNT)
         raise InputError("request", text, f"does not say {', nor '.join(missing)}", EXAMPLE)
-    if len(waters) > 1:
+    if len(set(waters)) > 1:
         raise InputError("request", text, "names several numbers of water molecules", "Give one, or values of λ.")
-    system: dict[str, Any] = {"counter_ion": ions[0] if ions else "hydroxide"}
+    unread.refuse_numbers("request", _REMEDY)
+    _refuse_unread_words(unread)
+    system: dict[str, Any] = {"counter_ion": ions[0] if ions else "hydroxide", **edges}
     system |= {"water": waters[0]} if waters else {}
+    system |= {"counter_ions": counter_ions} if counter_ions is not None else {}
     if found and not ions:
         assumed.append("hydroxide as counter-ion")
-    if match := _BOX.search(rest):
-        length, unit = (match[1], match[2]) if match[1] else (match[3], match[4])
-        system["edge_nm"] = float(length) / (10 if unit == "Å" else 1)
-    if match := _DENSITY.search(rest):
-        system["density_g_per_cm3"] = float(match[1])
     named = to_species(found, max_atoms)
     species = named or to_species([Found(0, 0, "water", "O")])
     cations = [
@@ -202,8 +166,7 @@ def read_dynamics(text: str, max_atoms: int = DEFAULT_MAX_ATOMS, species: tuple[
     ]
     if not waters and not lambdas:
         assumed.append("as much water as fills the box")
-    boxes = [cations] if not cations or _MIXTURE.search(rest) else [[one] for one in cations]
-    fields["resources"] = {"cores": int(match[1]) if (match := CORES.search(rest)) else 2}
+    boxes = [cations] if not cations or _MIXTURE.search(text) else [[one] for one in cations]
     specs = []
     hydrations: list[float | None] = [*lambdas] or [None]
     for box in boxes:
@@ -215,24 +178,6 @@ def read_dynamics(text: str, max_atoms: int = DEFAULT_MAX_ATOMS, species: tuple[
                 assert isinstance(spec, DynamicsSpec)
                 specs.append(complete_dynamics(spec, max_atoms))
     return DynamicsRequest(species=species, specs=tuple(specs), assumed=tuple(assumed))
-
-
-def _refuse(text: str) -> None:
-    """Raise InputError for what no simulation gives, or what belongs into another request."""
-    if re.search(r"\.(?:gro|pdb|top|itp)\b", text):
-        problem = "speaks of files of your own, which a request in words cannot hand over"
-        raise InputError("request", text, problem, "Submit a job of kind dynamics with files and inputs.")
-    unknown = [name for name, words in _NOT_COMPUTED.items() if words.search(text)]
-    if unknown:
-        problem = f"asks for {' and '.join(unknown)}, which no agent computes yet"
-        remedy = "What a simulation gives now: MSD, diffusion, density, temperature. Leave the rest out."
-        raise InputError("request", text, problem, remedy)
-    electronic = [
-        name for name, words in ELECTRONIC.items() if name not in ("geometry", "charges") and words.search(text)
-    ]
-    if electronic:
-        problem = f"asks for molecular dynamics and for {' and '.join(electronic)}"
-        raise InputError("request", text, problem, "Ask for the one and the other in two requests.")
 
 
 def _ions_and_water(text: str) -> tuple[list[str], bool, str]:
@@ -255,60 +200,45 @@ def _ions_and_water(text: str) -> tuple[list[str], bool, str]:
     return ions, water, rest
 
 
-def _stages(rest: str) -> tuple[dict[str, Any], list[str], str]:
-    """Read lengths, time step and what belongs to the stages; what was read is taken out of the text."""
-    fields: dict[str, Any] = {}
-
-    def take(pattern: re.Pattern[str]) -> re.Match[str] | None:
-        nonlocal rest
-        match = pattern.search(rest)
-        if match:
-            rest = rest[: match.start()] + " " * len(match[0]) + rest[match.end() :]
-        return match
-
-    if match := take(TIME_STEP):
-        fields["time_step_fs"] = float(match[1] or match[2])
-    if match := take(FRAMES):
-        fields["frame_spacing_ps"] = match[1]
-    if match := take(WINDOW):
-        fields["analysis"] = {"fit_window_ps": [f"{match[1]} {match[3]}", f"{match[2]} {match[3]}"]}
-    while match := take(EQUILIBRATION):
-        length, stage = (match[1], match[2]) if match[1] else (match[4], match[3])
-        for name in ("nvt", "npt") if stage.lower().startswith("equil") else (stage.lower(),):
-            fields[f"{name}_ps"] = length
-    if match := take(LENGTH):
-        fields["production_ps"] = match[1]
-    if match := take(_CUTOFF):
-        fields["cutoff_nm"] = float(match[1])
-    if match := take(_PRESSURE):
-        fields["pressure_bar"] = float(match[1]) * (1.01325 if match[2].lower() == "atm" else 1.0)
-    if re.search(r"\bNVT\s+production|production\s+(?:run\s+)?in\s+(?:the\s+)?NVT", rest, re.IGNORECASE):
-        fields["ensemble"] = "NVT"
-    assumed = [] if {"nvt_ps", "npt_ps"} & fields.keys() else ["100 ps NVT and 100 ps NPT before"]
-    return fields, assumed, rest
+def _waters(text: str, unread: Unread) -> list[int]:
+    """Give the numbers of waters; their name is not in what is unread."""
+    found = list(WATERS.finditer(text))
+    for match in found:
+        unread.blank(*match.span())
+    return [int(match[1].replace(",", "")) for match in found]
 
 
-def _count(text: str, found: Found) -> int | None:
-    match = _COUNT.search(text[: found.start])
-    return int(match[1]) if match else None
+def _take_count(text: str, place: int, unread: Unread) -> int | None:
+    """Give the number before a molecule's name."""
+    match = _COUNT.search(text[:place])
+    if match is None:
+        return None
+    unread.blank(*match.span(1))
+    return int(match[1])
 
 
-def _numbers(text: str) -> list[float]:
-    return [float(number) for number in re.findall(_NUMBER, text)]
+def _refuse_molecules_as_solvents(text: str, found: list[Found], counts: list[int | None]) -> None:
+    for one, count in zip(found, counts, strict=True):
+        if not count and re.search(r"\b(?:in|into)\s+(?:pure\s+|liquid\s+)?$", text[: one.start]):
+            raise InputError("request", f"in {one.name}", "is no solvent of a box", "The solvent of a box is water.")
 
 
-def _temperatures(rest: str) -> list[float]:
-    """Give all temperatures in kelvin: a list, or a range with its step."""
-    if match := RANGE.search(rest):
-        low, high, step = float(match[1]), float(match[2]), float(match[4])
-        if step <= 0 or high < low:
-            raise InputError(
-                "request", match[0], "is no range of temperatures", "Give for example '300 to 360 K in steps of 20 K'."
-            )
-        values = [low + step * number for number in range(int((high - low) / step + 1e-9) + 1)]
-        celsius = match[3].startswith("°")
-    elif match := TEMPERATURE.search(rest):
-        values, celsius = _numbers(match[1]), match[2].lower() not in ("k", "kelvin")
-    else:
-        return []
-    return [round(value + (273.15 if celsius else 0.0), 2) for value in dict.fromkeys(values)]
+def _counter_ions(text: str, unread: Unread) -> int | None:
+    """Give the number of counter-ions if it is said of them, not of pairs."""
+    for one in find_names(text):
+        before, after = _COUNT.search(text[: one.start]), text[one.end :]
+        if one.named.kind != "anion" or before is None or "pair" in before[0]:
+            continue
+        if not re.match(r"s?\s+(?:ion\s+)?pairs?\b", after, re.IGNORECASE):
+            unread.blank(*before.span(1))
+            return int(before[1])
+    return None
+
+
+def _refuse_unread_words(unread: Unread) -> None:
+    """Raise InputError for another solvent than water, or a level of theory."""
+    refuse_other_solvents(unread)
+    if levels := level_mentions(unread.text):
+        part = unread.text[levels[0].start : levels[0].end]
+        remedy = "A simulation takes GAFF; ask for quantum chemistry in a sentence of its own."
+        raise InputError("request", part, "is a level of theory, which a simulation does not have", remedy)

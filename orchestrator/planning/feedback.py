@@ -6,18 +6,22 @@ Only the steps that are done anew are changed, and each only in what the words n
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from orchestrator.planning.candidates_feedback import fewer
 from orchestrator.planning.clusters import TAKES
 from orchestrator.planning.conditions import take_conditions
-from orchestrator.planning.design import read_candidates, read_counts
+from orchestrator.planning.design import read_candidates, read_counts, usual_candidate, without_counts
 from orchestrator.planning.dynamics import AT_STRUCTURES, at_structures, plan_dynamics
-from orchestrator.planning.dynamics_feedback import reworded
+from orchestrator.planning.dynamics_feedback import reworded, unread_by_simulations, without_conditions
+from orchestrator.planning.dynamics_refusals import refuse_wishes
+from orchestrator.planning.feedback_unread import refuse_unread, refuse_unused
 from orchestrator.planning.levels import Level, in_gas_phase, is_tight_binding, read_level, take_solvent
 from orchestrator.planning.molecules import knowing_sources
 from orchestrator.planning.specs import is_cluster, spec_for
-from orchestrator.state import Goal, Plan, Species, Step, StepStatus, molecules_of
+from orchestrator.planning.unread import Unread
+from orchestrator.state import SUMMARY, Goal, Plan, Species, Step, StepStatus, molecules_of
 from tasks.errors import InputError
 from tasks.methods import find_basis
 from tasks.units import memory_mb
@@ -42,7 +46,13 @@ def revise_plan(
     InputError
         If it names nothing that can be changed, or what it names cannot be used.
     """
-    conditions, rest = take_conditions(feedback)
+    pending = [one for one in plan.steps if one.status is StepStatus.PENDING and one.iteration == iteration]
+    simulates = any(step.agent == "md_agent" for step in pending)
+    thermal = any(step.goal.task.endswith("frequencies") for step in pending)
+    if simulates:
+        refuse_wishes(feedback)
+    # Of a plan without thermochemistry all temperatures and pressures are the simulation's.
+    conditions, rest = take_conditions(without_conditions(feedback) if simulates and not thermal else feedback)
     solvent, rest = take_solvent(rest)
     if in_gas_phase(rest):
         solvent = ""
@@ -58,7 +68,7 @@ def revise_plan(
         if step.status is not StepStatus.PENDING or step.iteration != iteration:
             continue
         if step.agent == "md_agent":
-            changed = changed.replace(_simulation(step, species, request, feedback, max_atoms))
+            changed = changed.replace(_simulation(step, species, request, feedback, max_atoms, plan))
             continue
         goal = _changed(step, level, solvent, counts)
         if step.agent in ("qm_agent", "multiwfn_agent"):
@@ -73,6 +83,7 @@ def revise_plan(
             description = _described(step, goal)
             changed = changed.replace(step.model_copy(update={"goal": goal, "description": description}))
     changed = _with_protocols(plan, changed)
+    _refuse_what_no_step_takes(feedback, [changed.step(one.number) for one in pending], species)
     if changed == plan and not _AGAIN.search(feedback):
         raise InputError("feedback", feedback, "names nothing that can be changed in these steps", _REMEDY)
     return changed
@@ -99,15 +110,52 @@ def _with_protocols(before: Plan, after: Plan) -> Plan:
     return after
 
 
-def _simulation(step: Step, species: tuple[Species, ...], request: str, feedback: str, max_atoms: int) -> Step:
+def _refuse_what_no_step_takes(feedback: str, steps: Sequence[Step], species: tuple[Species, ...]) -> None:
+    """Raise InputError for what of a feedback is in none of the steps, which are those after the change."""
+    agents = {step.agent for step in steps}
+    unread = unread_by_simulations(feedback) if "md_agent" in agents else Unread(feedback)
+    if "hem_agent" in agents or any(step.goal.best is not None for step in steps):
+        unread = Unread(without_counts(unread.text), feedback)
+    if agents & {"qm_agent", "multiwfn_agent"}:
+        for pattern in (_CORES, _MEMORY):
+            unread.take(pattern)
+    if "qm_agent" in agents:
+        conditions, rest = take_conditions(unread.text)
+        solvent, rest = take_solvent(rest)
+        level, rest = read_level(rest)
+        asked: dict[str, object] = {
+            "temperature_kelvin": conditions.temperature_kelvin,
+            "pressure_pascal": conditions.pressure_pascal,
+            "solvent_model": conditions.solvent_model,
+            "solvent": solvent,
+            "method": level.method,
+            "basis": find_basis(level.basis) if level.basis else None,
+            "dispersion": level.dispersion,
+            "engine": None if level.engine == "auto" else level.engine,
+        }
+        refuse_unused(asked, steps, _REMEDY)
+        refuse_unused({"method": level.geometry_method}, steps, _REMEDY)
+        unread = Unread(rest, feedback)
+    mine = {one.smiles: one for step in steps if step.agent != SUMMARY for one in molecules_of(step, species)}
+    refuse_unread(unread, steps, tuple(mine.values()), _REMEDY)
+
+
+def _simulation(
+    step: Step, species: tuple[Species, ...], request: str, feedback: str, max_atoms: int, whole: Plan
+) -> Step:
     """Give a step of molecular dynamics with its words changed; its specs are read from them."""
     before = step.goal.query or request
     query = reworded(before, feedback)
     if query == before:
         return step
+    own = molecules_of(step, species)
+    found: tuple[Species, ...] = ()
+    if step.goal.molecules_step is not None:
+        swarms = [one.goal.swarm for one in whole.steps if one.goal.swarm is not None]
+        found = own = own or tuple(usual_candidate(swarm) for swarm in swarms)
     with knowing_sources(species):
-        plan, named = plan_dynamics(query, max_atoms)
-    if {one.smiles for one in named} != {one.smiles for one in molecules_of(step, species) if not one.found_by}:
+        plan, named = plan_dynamics(query, max_atoms, found)
+    if {one.smiles for one in named} != {one.smiles for one in own}:
         remedy = "Change its numbers only, or make a run of its own for other molecules."
         raise InputError("feedback", feedback, "names other molecules than the plan has", remedy)
     described = next(one.description for one in plan.steps if one.agent == "md_agent")

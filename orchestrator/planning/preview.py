@@ -151,7 +151,9 @@ def estimate_note(jobs: int) -> str:
 
 def _analysis(step: Step, label: str, offered: frozenset[str] | None) -> dict[str, Any]:
     """Show an analysis; its file comes out of an earlier step, or of an earlier job, which the gate looks up."""
-    asked = {"analyses": step.goal.analyses, "orbitals": step.goal.orbitals, "engine": step.goal.engine}
+    goal = step.goal
+    asked: dict[str, object] = {"analyses": goal.analyses, "orbitals": goal.orbitals, "engine": goal.engine}
+    asked |= {"isovalue": goal.isovalue} if goal.isovalue is not None else {}
     unknown = InputFile(path="unknown", sha256="0" * 64, size_bytes=0)
     spec = WavefunctionSpec.model_validate({**asked, "label": label, "inputs": {SOURCE: unknown}})
     spec = complete_analysis(spec, offered or frozenset())

@@ -82,6 +82,14 @@ def test_the_orbitals_of_each_molecule_are_handed_over_as_exact_files(workspace:
     assert (first.analyses, first.orbitals, first.engine) == (("hirshfeld", "pictures"), ("LUMO",), "wavefunction")
 
 
+def test_the_isovalue_that_was_asked_for_is_that_of_the_job(workspace: Path) -> None:
+    walk = Walk("Plot the LUMO of water with an isovalue of 0.02", workspace)
+    quantum_steps(walk)
+    (spec,) = walk.begin(walk.plan.steps[-2].number).specs
+    assert isinstance(spec, WavefunctionSpec)
+    assert spec.isovalue == 0.02
+
+
 def test_charges_are_a_table_and_pictures_stand_in_the_report(workspace: Path) -> None:
     walk = Walk("Hirshfeld charges, composition and a picture of the LUMO of water", workspace)
     quantum_steps(walk)

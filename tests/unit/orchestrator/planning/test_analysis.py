@@ -20,6 +20,11 @@ from tasks.errors import InputError
         ("cube files of the HOMO of water", ("cubes",), ("HOMO",)),
         ("electron density and electrostatic potential of water", ("density", "potential"), ("HOMO", "LUMO")),
         ("composition of orbital 12 of TMA", ("composition",), ("12",)),
+        ("Plot orbitals 10 and 11 of TMA", ("pictures",), ("10", "11")),
+        ("Plot orbitals 8, 10-12 of TMA", ("pictures",), ("8", "10", "11", "12")),
+        ("Plot the orbitals from HOMO-3 to HOMO of TMA", ("pictures",), ("HOMO-3", "HOMO-2", "HOMO-1", "HOMO")),
+        ("Energies of HOMO-1 … LUMO+1 of TMA", ("orbitals",), ("HOMO-1", "HOMO", "LUMO", "LUMO+1")),
+        ("Compute the HOMO-1 of TMA", ("orbitals",), ("HOMO-1",)),
         ("wavefunction analysis of water",
          ("orbitals", "composition", "mulliken", "loewdin", "hirshfeld", "pictures"), ("HOMO", "LUMO")),
     ],
@@ -76,6 +81,14 @@ def test_what_quantum_steps_give_anyway_needs_no_analysis(text: str) -> None:
         ("Plot the LUMO of TMA of the last job", "is named beside an earlier job"),
         ("Plot the LUMO of TMA with GFN2", "leaves no orbitals"),
         ("Hirshfeld charges of TMA and its NMR shifts", "NMR shifts"),
+        ("Plot the LUMO-1 of TMA", "'LUMO-1' is the HOMO"),
+        ("Plot the HOMO+2 of TMA", "'HOMO+2' is the LUMO+1"),
+        ("Plot HOMO-30 to LUMO+30 of TMA", "62 are more than the 20"),
+        ("Plot the beta HOMO of TMA", "'beta HOMO' is named by its spin"),
+        ("Plot the HOMO of TMA with a high isovalue", "gives no isovalue"),
+        ("Plot the HOMO of TMA with an isovalue of 40", "is not between 0.001 and 5"),
+        ("Plot the HOMO of the last job and its Gibbs energy", "asks for gibbs of an earlier job"),
+        ("Plot the HOMO of the last job on two cores", "holds 'two cores'"),
     ],
 )
 def test_what_cannot_be_done_is_said(text: str, said: str) -> None:
@@ -95,6 +108,18 @@ def test_multiwfn_is_taken_where_it_is_asked_for() -> None:
     assert plan.steps[-2].goal.engine == "multiwfn"
     _, plan, _ = make_plan("Hirshfeld charges of TMA")
     assert plan.steps[-2].goal.engine == "auto"
+
+
+@pytest.mark.parametrize("text", ["Plot the LUMO of TMA, isovalue 0.02", "LUMO of TMA at an isovalue of 0.02"])
+def test_an_isovalue_goes_into_the_job_that_makes_the_pictures(text: str) -> None:
+    planned = dry_run(text, frozenset({"xtb", "pyscf", "wavefunction"}))
+    (job,) = planned["steps"][3]["jobs"]
+    assert (job["spec"]["analyses"], job["spec"]["isovalue"]) == (["pictures"], 0.02)
+
+
+def test_cores_and_memory_of_an_earlier_jobs_analysis_are_its_own() -> None:
+    _, plan, _ = make_plan("Plot the LUMO of the last job on 4 cores with 8 GB")
+    assert (plan.step(1).goal.cores, plan.step(1).goal.memory_mb) == (4, 8192)
 
 
 def test_a_dry_run_shows_the_analysis_and_where_its_orbitals_come_from() -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from orchestrator.planning import dry_run, make_plan
@@ -80,6 +82,74 @@ def test_several_candidates_are_verified_and_compared_at_the_level_that_is_named
     assert plan.step(1).goal.candidates == 3
     final = plan.step(4).goal
     assert (final.method, final.basis, final.solvent, final.compare) == ("PBE0", "def2-TZVP", "methanol", True)
+
+
+@pytest.mark.parametrize(
+    ("text", "candidates"),
+    [
+        (f"{ASKED}, the 5 best", 5),
+        (f"{ASKED}, the best ten", 10),
+        (f"{ASKED}, top-5", 5),
+        (f"{ASKED} and verify the six most promising", 6),
+        (f"{ASKED}, then compute the 3 best at PBE0", 3),
+    ],
+)
+def test_the_number_of_candidates_is_read_however_it_is_said(text: str, candidates: int) -> None:
+    assert make_plan(text)[1].step(1).goal.candidates == candidates
+
+
+def test_the_verification_has_the_whole_level_and_the_resources_that_are_named() -> None:
+    asked = f"{ASKED}, verify the best at PBE0-D3BJ/def2-TZVP with SMD in methanol on 8 cores and 4 GB"
+    relaxed, final = (step for step in make_plan(asked)[1].steps if step.agent == "qm_agent")
+    assert (final.goal.dispersion, final.goal.solvent_model, final.goal.solvent) == ("D3BJ", "SMD", "methanol")
+    assert (relaxed.goal.solvent_model, relaxed.goal.solvent) == (None, "methanol")
+    for step in (relaxed, final):
+        assert (step.goal.cores, step.goal.memory_mb) == (8, 4096)
+    assert final.goal.protocol == "PBE0-D3(BJ)/def2-TZVP//GFN2-xTB in methanol"
+    assert "PBE0-D3(BJ)/def2-TZVP" in final.description
+
+
+def test_a_design_in_the_gas_phase_names_no_solvent() -> None:
+    steps = [step for step in make_plan(f"{ASKED}, verify the best in the gas phase")[1].steps if step.goal.protocol]
+    assert {step.goal.solvent for step in steps} == {None}
+    assert not any(" in " in step.goal.protocol or "None" in step.description for step in steps)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "bound"),
+    # 4.184 kJ are one kcal.
+    [
+        (f"{ASKED}, barrier above 83.68 kJ/mol", "sn2_barrier_kcal_per_mol", 20.0),
+        (f"{ASKED}, barrier above 20 kcal/mol", "sn2_barrier_kcal_per_mol", 20.0),
+        (f"{ASKED}, LUMO above -2000 meV", "lumo_ev", -2.0),
+        (f"{ASKED}, molar mass above 0.2 kg/mol", "molar_mass_g_per_mol", 200.0),
+    ],
+)
+def test_a_bound_is_read_in_its_unit(text: str, name: str, bound: float) -> None:
+    assert curve(text, name)[-1] == pytest.approx((bound, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (f"{ASKED}, the top 3 and the best 5", "'3 and 5' are several numbers"),
+        (f"{ASKED}, compute the Gibbs energies of the best 3", "gibbs of the candidates, which a design does not"),
+        (f"{ASKED}, verify the best at PBE0/def2-TZVP//PBE/def2-SVP", "'PBE' is not the level of a design's geom"),
+        (f"{ASKED}, LUMO above -40 kcal/mol", "gives it in kcal/mol. Give it in ev"),
+        (f"{ASKED}, low molar mass", "'backbone PBF_BB_1, low molar mass' says no bound"),
+        (f"{ASKED} with a low LUMO", "says no bound"),
+        (f"{ASKED} with a LUMO of -2 eV", "says no bound"),
+        (f"{ASKED}, without fluorine", "'backbone PBF_BB_1, without fluorine' leaves out what no design reads"),
+        (f"{ASKED}, fluorine-free", "leaves out what no design reads"),
+        (f"{ASKED} at 350 K", "temperature: 350.0 has no meaning for a design"),
+        (f"{ASKED} with 20 ps of dynamics", "holds '20 ps'"),
+        (f"{ASKED}, 40 particles or 20 particles", "'20 and 40' are several numbers"),
+        (f"{ASKED}, verify at wB97X-D3BJ/def2-SVP", "'D3BJ' has no parameters for wB97X"),
+    ],
+)
+def test_what_a_design_does_not_read_is_refused(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)):
+        make_plan(text)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from orchestrator.planning import dry_run, make_plan
@@ -44,11 +46,89 @@ def test_units_and_settings_come_from_the_text(text: str, expected: dict[str, ob
     assert {name: getattr(spec, name) for name in expected} == pytest.approx(expected)
 
 
+BOX = "MD of 8 TMA hydroxide pairs in water"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"{BOX} at -10 °C for 50 ps", {"temperature_kelvin": 263.15}),
+        (f"{BOX} at 50 degrees C for 50 ps", {"temperature_kelvin": 323.15}),
+        (f"{BOX} at 300 K and 10 MPa for 50 ps", {"pressure_bar": 100}),
+        (f"{BOX} at 300 K and 1000 kPa for 50 ps", {"pressure_bar": 10}),
+        (f"{BOX} at 300 K for 50 ps, 1.2 nm cutoff", {"cutoff_nm": 1.2}),
+        (f"{BOX} at 300 K for 50 ps with a cut-off of 12 Å", {"cutoff_nm": 1.2}),
+        (f"{BOX} at 300 K for 50 ps, seed 7", {"seed": 7}),
+        (f"{BOX} at 300 K, NVT equilibration of 500 ps, then 50 ps", {"nvt_ps": 500, "npt_ps": 100}),
+        (f"{BOX} at 300 K, NVT and NPT equilibration of 20 ps each, then 50 ps", {"nvt_ps": 20, "npt_ps": 20}),
+        (f"{BOX} at 300 K for 50 ps without annealing", {"production_ps": 50}),
+        (f"{BOX} at 300 K for 50 ps. At 300 K it is a liquid.", {"temperature_kelvin": 300}),
+    ],
+)
+def test_a_sign_a_unit_and_a_stage_are_read_as_they_are_written(text: str, expected: dict[str, object]) -> None:
+    (spec,) = read_dynamics(text).specs
+    assert {name: getattr(spec, name) for name in expected} == pytest.approx(expected)
+
+
+def test_memory_composition_and_edges_are_read() -> None:
+    text = (
+        "MD of 4 TMA and 4 DMP in the same box with 8 hydroxide, a 4 x 4 x 4 nm box, in water at 300 K for 1 ns, 8 GB"
+    )
+    (spec,) = read_dynamics(text).specs
+    assert spec.system
+    assert [one.count for one in spec.system.cations] == [4, 4]
+    assert (spec.system.counter_ions, spec.system.edge_nm) == (8, 4.0)
+    assert spec.resources.memory_mb == 8192
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (f"{BOX} at 300 to 360 K for 50 ps", "'300 to 360 K' is a range of temperatures without its step"),
+        (f"{BOX} between 300 and 360 K for 50 ps", "without its step"),
+        (f"{BOX} at 300 K for 50 ps and at 350 K for 100 ps", "'300 K and 350 K' stand in several places"),
+        (f"{BOX} at 122 °F for 50 ps", "holds '122 °F', which nothing here reads"),
+        (f"{BOX} at 50 degrees for 50 ps", "holds '50 degrees'"),
+        (f"{BOX} at 300 K and 1 and 10 bar for 50 ps", "holds '1'"),
+        (f"{BOX} at 300 K for 50 ps and 100 ps", "holds '100 ps'"),
+        (f"{BOX} at 300 K, λ from 60 to 100, for 50 ps", "'λ from 60 to 100' holds '60'"),
+        (f"{BOX} at 300 K for 50 ps on two cores", "holds 'two cores'"),
+        (f"{BOX} at 300 K for 50 ps, 5 wt%", "holds '5 wt%'"),
+        (f"{BOX} at 300 K, 20 ps NVT, 30 ps NVT, for 50 ps", "gives the NVT stage a second length"),
+        (f"{BOX} at 300 K for 50 ps in the NVT ensemble", "names NVT, not for which stage"),
+        (f"{BOX} in a 4 x 4 x 8 nm box at 300 K for 50 ps", "is no cube"),
+        (f"{BOX} in a rectangular box at 300 K for 50 ps", "a box that is not cubic"),
+        ("MD of 8 TMA and 4 hydroxide in water at 300 K for 50 ps", "do not make the box neutral"),
+        ("MD of 8 TMA hydroxide pairs in TIP4P/2005 water at 300 K for 50 ps", "a water model other than SPC/E"),
+        ("MD of 8 TMA hydroxide pairs in D2O at 300 K for 50 ps", "heavy water"),
+        ("MD of 8 TMA hydroxide pairs in sulfolane at 300 K for 50 ps", "puts the box into sulfolane"),
+        ("MD of 8 TMA hydroxide pairs in methanol at 300 K for 50 ps", "'in methanol' is no solvent of a box"),
+        (f"{BOX} at 300 K for 50 ps in NVE", "the NVE ensemble"),
+        (f"{BOX} at 300 K for 50 ps and its viscosity", "viscosity, which no agent computes"),
+        (f"{BOX} at 300 K for 50 ps and the dielectric constant", "the dielectric constant"),
+        (f"{BOX} at 300 K for 50 ps and residence times", "residence times"),
+        (f"{BOX} at 300 K for 50 ps with OPLS-AA", "a force field other than GAFF"),
+        (f"{BOX} at 300 K for 50 ps with a Langevin thermostat", "another thermostat"),
+        (f"{BOX} at 300 K for 50 ps, 3 replicas", "replicas"),
+        (f"{BOX} at 300 K for 50 ps after annealing", "annealing"),
+        (f"{BOX} at 300 K for 50 ps with B3LYP charges", "'B3LYP' is a level of theory"),
+    ],
+)
+def test_what_a_request_says_and_nothing_reads_is_refused(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)):
+        read_dynamics(text)
+
+
 @pytest.mark.parametrize(
     ("text", "temperatures", "hydration", "boxes"),
     [
         ("MD of 10 TMA chloride pairs at λ = 60, 80 and 100, 300, 320 and 340 K, 1 ns",
          (300, 320, 340), (60, 80, 100), 1),
+        ("MD of 10 TMA chloride pairs at λ = 60, 300 K, 1 ns", (300,), (60,), 1),
+        ("MD of 10 TMA chloride pairs at λ = 60, 300 and 320 K, 1 ns", (300, 320), (60,), 1),
+        ("MD of 10 TMA chloride pairs at 300 K, 60 waters per cation, 1 ns", (300,), (60,), 1),
+        (f"{BOX} at 300/320/340 K for 50 ps", (300, 320, 340), (None,), 1),
+        (f"{BOX} at 300 K and 50 °C for 50 ps", (300, 323.15), (None,), 1),
         ("MD of 8 TMA hydroxide pairs in water from 300 to 360 K in steps of 20 K for 1 ns",
          (300, 320, 340, 360), (None,), 1),
         ("MD of 8 TMA hydroxide pairs with 60 waters per cation at 300 and 350 K for 1 ns", (300, 350), (60,), 1),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 import pytest
@@ -72,7 +73,8 @@ def test_a_swarm_gets_other_numbers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("feedback", "number"), [("only 5 candidates", 5), ("the best three, please", 3), ("top 2 candidates", 2)]
+    ("feedback", "number"),
+    [("only 5 candidates", 5), ("the best three, please", 3), ("top 2 candidates", 2), ("5 best", 5)],
 )
 def test_of_a_swarm_that_is_still_to_run_another_number_of_candidates_is_computed(feedback: str, number: int) -> None:
     plan, species = planned(SWARM)
@@ -205,3 +207,80 @@ def test_report_and_steps_name_the_level_that_is_computed_now(request_text: str,
         plan = plan.replace(step.model_copy(update={"iteration": 1}))
     after = revise_plan(plan, species, feedback, 1, request_text, MAX_ATOMS)
     assert {after.steps[-1].goal.protocol, after.steps[-2].goal.protocol} == {protocol}
+
+
+#: what there is to be changed besides, so that a feedback is not refused for changing nothing
+TWO = "Compare the HOMO of TMA and DMP"
+MIXED = "Hirshfeld charges of TMA; and MD of 8 DMP hydroxide pairs in water at 300 K for 1 ns"
+FOUND = "Design piperidinium cations for PBF_BB_1; simulate 8 pairs of the best two in water at 300 K for 5 ps"
+
+
+@pytest.mark.parametrize(
+    ("request_text", "feedback", "said"),
+    [
+        (QUANTUM, "4 cores and also compute the dipole", "asks for what these steps do not compute"),
+        (QUANTUM, "4 cores, and leave out step 2", "'leave out step 2' speaks of a single step"),
+        (QUANTUM, "4 cores, leave out the optimisation", "takes something out of the plan"),
+        (QUANTUM, "PBE0 with 16 pairs", "holds '16'"),
+        (QUANTUM, "PBE0 at 300 nm", "holds '300 nm'"),
+        (QUANTUM, "B3PW91 and 4 cores", "'B3PW91 and 4' is not understood"),
+        (QUANTUM, "PBE0 for TMA", "'tetramethylammonium' names other molecules"),
+        (QUANTUM, "4 cores with orca", "'engine: orca' is asked for, and no step"),
+        (QUANTUM, "4 cores, with a finer grid", "'with a finer grid' names what a change does not reach"),
+        (TWO, "PBE0 at 350 K", "'temperature_kelvin: 350.0' is asked for, and no step"),
+        (TWO, "PBE0 for TMA only", "is one of several molecules"),
+        (SWARM, "20 particles, LUMO above -1 eV", "holds '-1 eV'"),
+        (SWARM, "20 particles, use pyrrolidinium instead", "'pyrrolidinium' names other molecules"),
+        (DYNAMICS, "at 330 K and also compute the dipole", "asks for what these steps do not compute"),
+        (DYNAMICS, "at 330 K, use pyrrolidinium instead", "'pyrrolidinium' names other molecules"),
+        (DYNAMICS, "at 330 K for 100 ps and 50 K", "'ps and 50 K' holds '50 K'"),
+        (DYNAMICS, "PBE0 and 330 K", "'PBE0 and 330' is not understood"),
+        (DYNAMICS, "100 ps and 3 replicas", "asks for replicas"),
+        (DYNAMICS, "at 330 K in sulfolane", "'sulfolane' is not a known solvent"),
+    ],
+)
+def test_what_no_step_takes_is_refused_though_the_rest_is_understood(
+    request_text: str, feedback: str, said: str
+) -> None:
+    plan, species = planned(request_text)
+    with pytest.raises(InputError, match=re.escape(said)):
+        revise_plan(plan, species, feedback, 0, request_text, MAX_ATOMS)
+
+
+@pytest.mark.parametrize(
+    ("feedback", "field", "value"),
+    [
+        ("at 330 K and 10 bar", "pressure_bar", 10.0),
+        ("cut-off 12 Å", "cutoff_nm", 1.2),
+        ("with seed 7", "seed", 7),
+        ("at 290 K, it froze", "temperature_kelvin", 290.0),
+    ],
+)
+def test_a_simulation_is_changed_in_what_its_request_did_not_say(feedback: str, field: str, value: float) -> None:
+    (step,) = revised(DYNAMICS, feedback, "md_agent")
+    assert getattr(read_dynamics(step.goal.query).specs[0], field) == pytest.approx(value)
+
+
+def test_another_number_of_pairs_takes_the_place_of_the_old_one() -> None:
+    (step,) = revised(DYNAMICS, "16 pairs", "md_agent")
+    assert step.goal.query == DYNAMICS.replace("8 N,N", "16 N,N")
+
+
+@pytest.mark.parametrize("request_text", [MIXED, FOUND])
+def test_a_simulation_beside_other_molecules_can_be_changed(request_text: str) -> None:
+    (step,) = revised(request_text, "at 330 K", "md_agent")
+    assert "at 330 K" in step.goal.query and "330 K" in step.description
+
+
+@pytest.mark.parametrize(
+    "feedback",
+    [
+        "please use a larger basis, def2-TZVP, it is too small",
+        "The SCF did not converge, use PBE0",
+        "the energies look wrong, take def2-TZVP",
+        "B3LYP with D4, and the Gibbs energy at 350 K",
+        "redo the frequencies of water in methanol with 4 cores",
+    ],
+)
+def test_words_about_a_change_do_not_stand_in_its_way(feedback: str) -> None:
+    assert revised(QUANTUM, feedback, "qm_agent") != [s for s in planned(QUANTUM)[0].steps if s.agent == "qm_agent"]
