@@ -93,7 +93,6 @@ _NOT_ANALYSED = _words(
 _ENERGIES = _words(r"(?:energ(?:y|ies)|levels?|eigenvalues?)")
 #: what an analysis of an earlier job gives, in the words of ``ELECTRONIC``
 _GIVEN_BY_ANALYSIS = ("homo", "lumo", "gap", "charges")
-_OF_ORBITALS = frozenset((*_GIVEN_BY_ANALYSIS, "geometry"))
 
 
 @dataclass(frozen=True)
@@ -169,7 +168,7 @@ def plan_analysis(
             names = ", ".join(one.name for one in request.species)
             remedy = "Ask for the one or the other."
             raise InputError("request", names, "is named beside an earlier job, whose molecule is known", remedy)
-        resources = _resources_of_a_job(wish, request)
+        resources = _resources_of_a_job(wish)
         which = "the last job that left orbitals" if wish.job == "last" else words_of_job(wish.job)
         goal = analysis_goal(wish).model_copy(update={"source_job": wish.job, **resources})
         done = [Step(number=1, agent=AGENT, description=f"Analyse the orbitals of {which}: {words}", goal=goal)]
@@ -199,12 +198,8 @@ def plan_analysis(
     return plan.model_copy(update={"title": title, "steps": steps}), request.species, request
 
 
-def _resources_of_a_job(wish: Wish, request: Request | None) -> dict[str, int]:
-    """Give cores and memory of an earlier job's analysis; raise InputError for what is asked of it besides."""
-    others = [name for name in (request.electronic if request else ()) if name not in _OF_ORBITALS]
-    if others:
-        problem = f"asks for {' and '.join(others)} of an earlier job, which its orbitals do not give"
-        raise InputError("request", wish.rest.strip(), problem, f"{OFFER} Ask for the rest by naming the molecule.")
+def _resources_of_a_job(wish: Wish) -> dict[str, int]:
+    """Give cores and memory of an earlier job's analysis; raise InputError for an amount that nobody reads."""
     unread = Unread(wish.rest)
     resources = take_resources(unread)
     unread.refuse_numbers("request", OFFER, AMOUNT)

@@ -87,7 +87,7 @@ def test_what_quantum_steps_give_anyway_needs_no_analysis(text: str) -> None:
         ("Plot the beta HOMO of TMA", "'beta HOMO' is named by its spin"),
         ("Plot the HOMO of TMA with a high isovalue", "gives no isovalue"),
         ("Plot the HOMO of TMA with an isovalue of 40", "is not between 0.001 and 5"),
-        ("Plot the HOMO of the last job and its Gibbs energy", "asks for gibbs of an earlier job"),
+        ("Plot the HOMO of the last job and its Gibbs energy", "asks for gibbs of the last job"),
         ("Plot the HOMO of the last job on two cores", "holds 'two cores'"),
     ],
 )
