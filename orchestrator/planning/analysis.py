@@ -40,7 +40,7 @@ def _words(pattern: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w-])(?:{pattern})(?!\w)", re.IGNORECASE)
 
 
-_ONE = r"(?:(?:homo|lumo)(?:\s*[-+−]\s*\d+)?|orbital\s+\d+)"
+_ONE = r"(?:(?:homo|lumo)(?:\s*[-+−]\s*\d+)?|orbitals?\s+\d+)"
 _ORBITAL = rf"(?:the\s+|its\s+|their\s+|frontier\s+|molecular\s+)*(?:{_ONE}|(?:molecular\s+)?orbitals?)"
 _ORBITALS = rf"{_ORBITAL}(?:\s*(?:,|and|&|/)\s*{_ORBITAL})*"
 _SHOW = r"(?:plot|draw|show|visuali[sz]e|render|depict|display|picture|image|isosurface)(?:s|ed|ing|ting)?"
@@ -89,7 +89,21 @@ _NOT_ANALYSED = _words(
 )
 #: what an analysis of an earlier job gives, in the words of ``ELECTRONIC``
 _GIVEN_BY_ANALYSIS = ("homo", "lumo", "gap", "charges")
-_NAMED = re.compile(r"\b(homo|lumo)(?:\s*([-+−])\s*(\d+))?\b|\borbital\s+(\d+)\b", re.IGNORECASE)
+_NAMED = re.compile(
+    r"\b(homo|lumo)(?:\s*([-+−])\s*(\d+))?\b|\borbitals?\s+(\d+(?:(?:\s*,\s*(?:and\s+)?|\s*&\s*|\s+and\s+)\d+)*)\b",
+    re.IGNORECASE,
+)
+_RANGE = re.compile(
+    rf"(?:{_ONE}|orbitals\s+\d+)\s*(?:to|through|until|\.\.+|…|–)\s*(?:the\s+)?(?:{_ONE}|\d+)", re.IGNORECASE
+)
+_OTHER_KIND = re.compile(r"\b(?:homo\s?\+|lumo\s?[-−])\s?\d+(?![.\d]|\s*eV)", re.IGNORECASE)
+_ISOVALUE = re.compile(r"\b(?:iso-?values?|contour\s+values?)(?:\s*(?:of|=|at)?\s*\d*\.?\d+)?", re.IGNORECASE)
+#: words about orbitals that would be dropped -> what is wrong with them, and what would be right
+_REFUSED = (
+    (_RANGE, "is a range of orbitals", "Name each of them, such as 'HOMO-2, HOMO-1 and HOMO'."),
+    (_OTHER_KIND, "is an orbital of the other kind", "Count below the HOMO and above the LUMO: HOMO-1, LUMO+1."),
+    (_ISOVALUE, "cannot be chosen in a request", "Leave it out; pictures are at the usual one."),
+)
 
 
 @dataclass(frozen=True)
@@ -128,7 +142,7 @@ def _orbitals(text: str) -> tuple[str, ...]:
     named = []
     for match in _NAMED.finditer(text):
         if match[4]:
-            named.append(match[4])
+            named += re.findall(r"\d+", match[4])
             continue
         sign = (match[2] or "").replace("−", "-")
         # Only below the HOMO and above the LUMO: the other way round it would be an orbital of the other kind.
@@ -152,6 +166,9 @@ def plan_analysis(
     """
     if found := _NOT_ANALYSED.search(text):
         raise InputError("request", found[0], "is an analysis that no agent does yet", f"{OFFER} Leave the rest out.")
+    for pattern, problem, remedy in _REFUSED:
+        if said := pattern.search(text):
+            raise InputError("orbitals", said[0], problem, remedy)
     words = named_analyses(wish)
     request = read_request(wish.rest, max_atoms) if re.search(r"\w", wish.rest) else None
     title = " ".join(text.split())
