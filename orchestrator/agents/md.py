@@ -7,12 +7,12 @@ from typing import ClassVar
 
 from orchestrator.agents.base import Agent, Context, JobResult, Work
 from orchestrator.agents.qm import read_structure
-from orchestrator.agents.text import counted, listed
 from orchestrator.chemistry.geometry import broken_bonds
 from orchestrator.chemistry.molecules import DEFAULT_MAX_ATOMS
 from orchestrator.chemistry.solutions import core_seconds, count_atoms
 from orchestrator.handover import structure_for
 from orchestrator.inputs import input_file
+from orchestrator.phrases import counted, listed
 from orchestrator.planning.clusters import cluster_species, with_cluster
 from orchestrator.planning.dynamics import read_dynamics
 from orchestrator.planning.molecules import knowing_sources
