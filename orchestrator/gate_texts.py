@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from orchestrator.agents.text import counted
+from orchestrator.phrases import counted
 from orchestrator.pricing import Priced, job_words
 from orchestrator.state import RunState, Step, StepStatus
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from datetime import datetime
 
-from orchestrator.agents.text import counted
+from orchestrator.phrases import counted
 from orchestrator.planning.specs import is_cluster
 from orchestrator.state import Finding, Plan, RunState, Species, Step, StepStatus, Table, molecules_of
 from tasks.methods import Family, find_method

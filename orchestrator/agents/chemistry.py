@@ -8,9 +8,9 @@ from typing import ClassVar
 from orchestrator.agents.base import Agent, Context, JobResult, Work
 from orchestrator.agents.chemistry_operations import balances, perform, verdicts
 from orchestrator.agents.chemistry_table import Row, table_of
-from orchestrator.agents.text import counted, signed, slugs
 from orchestrator.chemistry.geometry import embed
 from orchestrator.chemistry.molecules import DEFAULT_MAX_ATOMS, Identity, identify
+from orchestrator.phrases import counted, signed, slugs
 from orchestrator.state import Column, Finding, Produced, Quantity, Species, Step, Table
 from tasks.errors import InputError
 from tasks.results import Artifact

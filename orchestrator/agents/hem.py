@@ -7,9 +7,9 @@ from typing import ClassVar
 
 from orchestrator.agents.base import Agent, Context, JobResult, Work
 from orchestrator.agents.qm_table import number
-from orchestrator.agents.text import counted
 from orchestrator.chemistry.molecules import identify
 from orchestrator.chemistry.swarms import complete_swarm
+from orchestrator.phrases import counted
 from orchestrator.state import Column, Finding, Picture, Quantity, Species, Step, Table
 from tasks.errors import InputError
 from tasks.results import Artifact, Ranked, SwarmResult

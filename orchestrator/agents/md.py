@@ -7,11 +7,12 @@ from typing import ClassVar
 
 from orchestrator.agents.base import Agent, Context, JobResult, Work
 from orchestrator.agents.qm import read_structure
-from orchestrator.agents.text import counted, listed
 from orchestrator.chemistry.geometry import broken_bonds
+from orchestrator.chemistry.molecules import DEFAULT_MAX_ATOMS
 from orchestrator.chemistry.solutions import core_seconds, count_atoms
 from orchestrator.handover import structure_for
 from orchestrator.inputs import input_file
+from orchestrator.phrases import counted, listed
 from orchestrator.planning.clusters import cluster_species, with_cluster
 from orchestrator.planning.dynamics import read_dynamics
 from orchestrator.planning.molecules import knowing_sources
@@ -119,8 +120,9 @@ class DynamicsAgent(Agent):
 
 def _specs(step: Step, context: Context) -> tuple[DynamicsSpec, ...]:
     found = context.species if step.goal.molecules_step is not None else ()
+    most = context.settings.max_atoms if context.settings else DEFAULT_MAX_ATOMS
     with knowing_sources(context.species):
-        specs = read_dynamics(step.goal.query or context.request, species=found).specs
+        specs = read_dynamics(step.goal.query or context.request, most, found).specs
     specs = with_cluster(specs, step.goal.cluster)
     if step.goal.geometry_step is None:
         return specs

@@ -9,10 +9,10 @@ from typing import ClassVar
 from orchestrator.agents.base import Agent, Context, JobResult, Work
 from orchestrator.agents.compare import compare
 from orchestrator.agents.qm_table import charge_note, frequency_notes, quantities, stated, table
-from orchestrator.agents.text import counted, listed, slugs
 from orchestrator.chemistry.complete import complete_spec
 from orchestrator.chemistry.geometry import broken_bonds
 from orchestrator.handover import structure_for
+from orchestrator.phrases import counted, listed, slugs
 from orchestrator.planning.specs import key_of, spec_for
 from orchestrator.state import Finding, Produced, Species, Step
 from tasks.errors import InputError

@@ -8,10 +8,10 @@ from typing import ClassVar
 
 from orchestrator.agents.base import Agent, Context, JobResult, Work
 from orchestrator.agents.qm_table import number
-from orchestrator.agents.text import listed, slugs
 from orchestrator.handover import needed_by
 from orchestrator.inputs import complete_analysis, input_file
 from orchestrator.panels import orbital_panel
+from orchestrator.phrases import listed, slugs
 from orchestrator.state import Column, Finding, Picture, Source, Species, Step, Table
 from tasks.elements import parse_xyz
 from tasks.errors import InputError

@@ -14,7 +14,7 @@ import httpx
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from orchestrator.agents.base import Agent, Context, JobResult, Work
-from orchestrator.agents.text import counted
+from orchestrator.phrases import counted
 from orchestrator.state import Column, Finding, Step, Table
 from tasks.settings import Settings, load_settings
 

@@ -11,6 +11,7 @@ from orchestrator.inputs import named_job
 from orchestrator.planning.analysis import OFFER as ANALYSES
 from orchestrator.planning.analysis import plan_analysis, read_wish
 from orchestrator.planning.asked import Asked
+from orchestrator.planning.changed import refuse_other_orbitals
 from orchestrator.planning.chemistry import beside_dynamics, plan_checking, plan_on_job, read_reactions, read_smiles
 from orchestrator.planning.design import plan_design
 from orchestrator.planning.dynamics import plan_dynamics
@@ -93,6 +94,7 @@ def _quantum(asked: Asked) -> tuple[Plan, tuple[Species, ...]]:
             refuse_impossible(request)
         return plan, species
     request = read_request(asked.text, asked.max_atoms)
+    refuse_other_orbitals(request.rest)
     if request.species and not request.electronic and not request.identity and not request.operations:
         if _SINGLE_POINT.search(request.rest):
             request = replace(request, electronic=("energy",))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from orchestrator.chemistry.complete import check_identity
 from orchestrator.chemistry.molecules import DEFAULT_MAX_ATOMS, identify
-from orchestrator.planning.changed import refuse_changed
+from orchestrator.planning.changed import refuse_changed, refuse_other_ion
 from orchestrator.planning.conditions import Conditions, take_conditions
 from orchestrator.planning.levels import Level, read_level, take_solvent
 from orchestrator.planning.molecules import Found, Unknown, UnknownName, find_molecules, to_species
@@ -31,7 +31,8 @@ from tasks.errors import InputError
 EXAMPLE = 'Ask for example "Compare the HOMO and LUMO energies of tetramethylammonium and N,N-dimethylpiperidinium".'
 #: the longest request that is read
 MAX_CHARACTERS = 20_000
-_CORES = re.compile(r"(?<![\w.])(-?\d+)[\s-]+(?:cpu\s+)?cores?\b", re.IGNORECASE)
+_NUMBERS = {"one": 1, "two": 2, "three": 3, "four": 4, "six": 6, "eight": 8, "twelve": 12, "sixteen": 16}
+_CORES = re.compile(rf"(?<![\w.])(-?\d+|{'|'.join(_NUMBERS)})[\s-]+(?:cpu\s+)?cores?\b", re.IGNORECASE)
 _MEMORY = re.compile(r"\b\d+(?:\.\d+)?\s*[GMT]i?B\b", re.IGNORECASE)
 _SIGNS = str.maketrans({"⁺": "+", "⁻": "-", "−": "-", "‐": "-", "‑": "-", "’": "'", "‘": "'", "\u00a0": " "})
 _SMILES_ASKED = re.compile(
@@ -135,6 +136,9 @@ def read_request(text: str, max_atoms: int = DEFAULT_MAX_ATOMS) -> Request:
     for one in species:
         check_identity(identify(one.smiles, max_atoms=max_atoms), charge, multiplicity)
     refuse_changed(rest, bool(species))
+    for molecule in found:
+        identity_of = identify(molecule.smiles, max_atoms=max_atoms)
+        refuse_other_ion(rest, molecule.end, molecule.name or identity_of.smiles, identity_of.charge)
     electronic, identity = _properties(rest, bool(species))
     if not THERMAL & set(electronic):
         _refuse_unused(conditions)
@@ -154,7 +158,7 @@ def read_request(text: str, max_atoms: int = DEFAULT_MAX_ATOMS) -> Request:
         compare=bool(COMPARE.search(rest)),
         optimise=None if NO_OPTIMISATION.search(rest) else bool(OPTIMISE.search(rest)),
         not_computed=tuple(name for name, words in NOT_COMPUTED.items() if words.search(rest)),
-        cores=int(cores[1]) if (cores := _CORES.search(rest)) else None,
+        cores=_NUMBERS.get(cores[1].lower()) or int(cores[1]) if (cores := _CORES.search(rest)) else None,
         memory=memory[0] if (memory := _MEMORY.search(rest)) else None,
         charge=charge,
         multiplicity=multiplicity,

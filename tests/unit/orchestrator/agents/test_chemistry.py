@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from orchestrator.agents import AGENTS, Work
-from orchestrator.agents.text import counted, listed, signed, slugs
+from orchestrator.phrases import counted, listed, signed, slugs
 from orchestrator.state import Species
 from tasks.settings import Settings
 from tests.model.pubchem import StandInPubChem

@@ -60,6 +60,12 @@ def test_a_wish_is_not_read_as_its_opposite(text: str, field: str, value: object
         ("HOMO of 'CCO' with B3LYP and a triple-zeta basis", "triple-zeta"),
         ("HOMO of 'CCO' with B3LYP in sulfolane", "sulfolane"),
         ("HOMO of 'CCO' with B3LYP in 1 M KOH", "KOH"),
+        ("HOMO of imidazole anion", "has no negative charge"),
+        ("HOMO of the trimethylamine cation", "has no positive charge"),
+        ("HOMO of tetramethylammonium with and without water", "is two calculations"),
+        ("HOMO of water.xyz", "is a file"),
+        ("Similarity of choline and tetramethylammonium with MACCS keys", "is no similarity"),
+        ("Similarity of choline and tetramethylammonium by Dice", "is no similarity"),
     ],
 )
 def test_what_nothing_carries_out_is_refused_and_named(text: str, said: str) -> None:
@@ -75,3 +81,19 @@ def test_a_stated_spin_state_is_computed(word: str, multiplicity: int) -> None:
 def test_a_later_part_of_a_request_does_not_take_a_stated_spin_state_away() -> None:
     assert molecule("Compute the energy of 'O=O' as a triplet with B3LYP, then give its SELFIES").multiplicity == 3
     assert molecule("Give the InChI of 'O=O'. Then compute the dipole of 'O=O' as a triplet").multiplicity == 3
+
+
+@pytest.mark.parametrize("text", ["HOMO of choline cation", "HOMO of hydroxide anion", "HOMO-LUMO gap of imidazole"])
+def test_the_kind_of_an_ion_may_be_said(text: str) -> None:
+    assert last_goal(text).properties
+
+
+def test_orbitals_in_the_plural_are_all_taken() -> None:
+    steps = make_plan("Plot orbitals 10 and 11 of choline")[1].steps
+    (analysis,) = (step for step in steps if step.agent == "multiwfn_agent")
+    assert analysis.goal.orbitals == ("10", "11")
+
+
+@pytest.mark.parametrize("number", ["two", "2"])
+def test_cores_may_be_said_in_words(number: str) -> None:
+    assert last_goal(f"HOMO of choline on {number} cores").cores == 2
