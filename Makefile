@@ -27,10 +27,10 @@ types: install
 
 # Three at a time: most tests wait for leases, each process has servers of its own, and a file stays in one process.
 test: lint types
-	$(BIN)/pytest -n 3 --dist loadfile -m "not slow and not benchmark" --durations=20
+	$(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not slow and not benchmark" --durations=20
 
 test-all: lint types
-	$(BIN)/pytest -n 2 --dist loadfile -m "not benchmark"
+	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not benchmark"
 
 bench: install
 	$(BIN)/pytest -m benchmark -s tests/benchmarks

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
 from orchestrator.asking import GateStatus
 from orchestrator.holder import Holder
 from orchestrator.state import RunState
@@ -18,6 +20,7 @@ REQUEST = "HOMO and LUMO energies of water with GFN2-xTB"
 ENDED = ("SUCCEEDED", "FAILED", "CANCELLED")
 
 
+@pytest.mark.slow  # beside the looped run of test_people, which counts
 async def test_planned_executed_revised_twice_and_approved_with_a_kill_between_each_nothing_is_computed_twice(
     settings: Settings,
     submitting: Store,

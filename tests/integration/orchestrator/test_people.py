@@ -289,7 +289,7 @@ async def test_an_orchestrator_killed_where_a_gate_is_opened_or_heard_loses_and_
     assert len(submitting.run(listing.jobs(run="r1")).rows) == 2
 
 
-@pytest.mark.parametrize("gate", ["plan-1", "review-2"])
+@pytest.mark.parametrize("gate", ["plan-1", pytest.param("review-2", marks=pytest.mark.slow)])
 async def test_an_orchestrator_killed_in_the_node_that_opens_a_gate_and_in_the_one_that_hears_it_does_both_once(
     settings: Settings,
     submitting: Store,
