@@ -31,7 +31,7 @@ _THEN = (
     rf"(?:and|,)?\s*\b(?:then|afterwards?|thereafter|subsequently|(?<=,\s)next|(?<=and\s)next|next(?=\s*[,:]|\s+{VERB})|finally|lastly|after\s+that|after\s+which"
     r"|followed\s+by|meanwhile"
     r"|at\s+the\s+same\s+time|in\s+parallel|separately|independently|thirdly|secondly|firstly|in\s+addition"
-    r"|additionally)\b[,:]?"
+    r"|additionally|by\s+the\s+way|while\s+you(?:'re|\s+are)\s+at\s+it|apart\s+from\s+that)\b[,:]?"
 )
 _SENTENCES = re.compile(
     r"```.*?(?:```|\Z)|(?P<cut>;|\s-+>\s|\s=>\s|→|\n+\s*(?:\d+[.)]|[-*•]|\(?[a-h1-9ivx]{1,3}\))\s+"

@@ -275,7 +275,7 @@ MULTIWFN = (
             |/)\s*(?:the )?<ORBITAL>)*(?!\s*(?:[-–/]|and|,)?\s*\w*\s*<ENERGY>)
         <PICTURE> (?:of|for|from|with) (?:(?:the|its|their|all|both|each|his|frontier) )*<ORBITAL>(?! <ENERGY>)
             | <ORBITAL> <PICTURE> | what\b[^.?]*orbitals? look | (?:shape|form|look)s? of (?:the |its )?<ORBITAL>
-            | (?:homo|lumo|orbital)s? look(?:s)? like
+            | what\b[^.?!]*\b(?:homo|lumo|orbital|density)s?\b[^.?!]* looks? like
         (?:where|(?:which|what) (?:atoms?|groups?|part|fragments?))\b[^.;?!]*(?:<ORBITAL>|charge|density)\b
             | <ORBITAL>\b[^.;?!]{0,30}(?:locali[sz]ed|located|distributed|delocali[sz]ed|sits?|spread|concentrated
             |lives?) | distribution of the <ORBITAL>

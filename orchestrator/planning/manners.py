@@ -140,7 +140,7 @@ _MAKING = re.compile(
 )
 _WASTE = _any(
     r"\b(?:millions?|billions?|trillions?|zillions?|\d{5,}|\d+(?:[ ,.']000)+|hundreds?\s+of\s+thousands|endless(?:ly)?"
-    r"|infinite(?:ly)?)\s+(?:of\s+)?(?:\w+\s+){0,3}(?:jobs?|times|copies|instances"
+    r"|infinite(?:ly)?)\s+(?:of\s+)?(?:\w+\s+){0,3}(?:jobs?|times|copies|instances|atoms?|particles?"
     r"|calculations?|runs?|simulations?|molecules|optimi[sz]ations?|single\s+points?|steps?\s+of\s+nothing)\b",
     r"\b(?:fill|block|occupy|clog|saturate|exhaust|burn|waste|hog|use\s+up)\b[^.?!]{0,25}\b(?:every|all|whole"
     r"|entire|cluster|cores?|queue|cpus?|nodes?"

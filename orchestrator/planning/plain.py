@@ -76,6 +76,15 @@ _GIVEN = re.compile(
 )
 
 
+#: how an earlier calculation was done says nothing of what is asked of it
+_OF_EARLIER = re.compile(
+    r"(?<=\b)((?:completed?|finished|converged|previous|earlier|existing|last|latest|old)\s+)"
+    r"((?:(?:dft|quantum|qm|orca|pyscf|xtb|gfn\d?|electronic|chemical|structure)[\s-]+){1,3})"
+    r"(?=(?:calculation|job|run|optimi[sz]ation|single|result|output))",
+    re.IGNORECASE,
+)
+
+
 @dataclass(frozen=True)
 class Plain:
     """The words that count, those that were negated, and whether a level of theory was named."""
@@ -87,7 +96,7 @@ class Plain:
 
 def plain(text: str) -> Plain:
     """Read a request, or a clause of one."""
-    rest = without_quotes(text)
+    rest = _OF_EARLIER.sub(lambda match: match[1] + " " * len(match[2]), without_quotes(text))
     level = bool(_LEVEL.search(rest))
     for pattern in (_LEVEL, _SOLVENT, _PURPOSE, _GIVEN):
         rest = _blank(pattern, rest)

@@ -67,6 +67,15 @@ _WHERE = re.compile(
     r"|what|which|for\s+\w+)\b)(?:\W+\w+){1,6}\W*$",
     re.IGNORECASE,
 )
+#: said of the whole request
+_RUNS_NOTHING = re.compile(
+    r"\bnothing\s+(?:(?:is|has|needs)\s+)?(?:to\s+be|should\s+be|shall\s+be|must\s+be)\s+"
+    r"(?:run|started|computed|calculated|simulated|submitted|queued)\b"
+    r"|\b(?:run|start|compute|calculate|simulate|submit|queue)\s+nothing\b"
+    r"|\b(?:no|without\s+(?:any|running(?:\s+any)?))\s+(?:new\s+|actual\s+)?(?:calculations?|simulations?|computations?|jobs)\b"
+    r"(?!\s+(?:of|on|with|at|yet|so\s+far))",
+    re.IGNORECASE,
+)
 Kind = Literal["agent", "plan", "respond", "refuse", "ask"]
 
 
@@ -111,6 +120,18 @@ def route(text: str, preferred: str = "") -> Route:
     preferred
         The agent that a person chose where the words left several: it wins ties.
     """
+    found = _route(text, preferred)
+    if not COSTLY & set(found.agents) or found.kind not in ("agent", "plan") or not _RUNS_NOTHING.search(text):
+        return found
+    weights = {agent: weight for agent, weight in found.scores.weights.items() if agent not in COSTLY}
+    scores = Scores(weights, found.scores.words, found.scores.named - COSTLY)
+    if len(scores.leaders) == 1 and weights[scores.leaders[0]] >= ENOUGH:
+        said = ", ".join(scores.words[scores.leaders[0]])
+        return Route("agent", scores.leaders, f"nothing is to be run; words of {scores.leaders[0]}: {said}", scores)
+    return Route("ask", _candidates(scores), "says that nothing is to be run", scores)
+
+
+def _route(text: str, preferred: str) -> Route:
     if why := manners.forbidden(text):
         return Route("refuse", reason=why)
     text = manners.tidied(text)
